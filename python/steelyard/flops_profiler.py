@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 RULES = ("deepspeed", "deepspeed-2021", "torch")
 
 UNITS = {"T": 1e12, "G": 1e9, "M": 1e6, "K": 1e3, "": 1.0, "m": 1e-3, "u": 1e-6}
+SHORT = {"bfloat16": "bfp16", "float16": "fp16", "float32": "fp32", "float64": "fp64"}
 RULER = 78
 LINE = "{:<70}  {:<8}"
 
@@ -233,12 +234,11 @@ class FlopsProfiler:
             yield LINE.format("data parallel size: ", data_parallel)
             yield LINE.format("model parallel size: ", parallel)
             yield LINE.format("batch size per GPU: ", micro_batch)
+            if getattr(engine, "has_moe_layers", False):
+                enabled = self.is_expert_tensor_parallelism_enabled()
+                yield LINE.format("expert tensor parallelism enabled: ", enabled)
         flops, seconds = self._flops(""), self._seconds("")
-        params = self._params("")
-        yield LINE.format("params per GPU: ", params_to_string(params))
-        yield LINE.format(
-            "params of model = params per GPU * mp_size: ", params_to_string(params * parallel)
-        )
+        yield from self._parameters(parallel)
         yield LINE.format("fwd MACs per GPU: ", macs_to_string(self._macs("")))
         yield LINE.format("fwd flops per GPU: ", number_to_string(flops))
         yield LINE.format(
@@ -248,21 +248,68 @@ class FlopsProfiler:
         yield LINE.format(
             "fwd FLOPS per GPU = fwd flops per GPU / fwd latency: ", _speed(flops, seconds)
         )
+        yield from self._whole_step(flops, seconds)
         yield from self._measured_backward()
+
+    def _parameters(self, parallel: int) -> Iterator[str]:
+        """Of experts each rank has its own; where they are not split in turn all have theirs."""
+        params = self._params("")
+        experts = _expert_parameters(self.model)
+        yield LINE.format("params per GPU: ", params_to_string(params))
+        if experts == 0:
+            yield LINE.format(
+                "params of model = params per GPU * mp_size: ", params_to_string(params * parallel)
+            )
+            return
+        split = parallel if self.is_expert_tensor_parallelism_enabled() else 1
+        shared = (params - experts) * parallel
+        own = experts * split * max(getattr(self.ds_engine, "expert_parallel_size", 1) or 1, 1)
+        yield LINE.format("params of model: ", params_to_string(shared + own))
+        yield LINE.format("   non-expert params of model: ", params_to_string(shared))
+        yield LINE.format("   expert params of model: ", params_to_string(own))
+
+    def _mean(self, phase: str) -> float:
+        return float(sum(step[phase] for step in self._steps) / max(len(self._steps), 1))
+
+    def _whole_step(self, flops: float, forward: float) -> Iterator[str]:
+        """What DeepSpeed's engine tells of a step, of which it supposes that the backward pass is
+        so many forward passes; here its time is measured."""
+        backward, optimizer = self._mean("backward"), self._mean("optimizer")
+        if self.ds_engine is None or backward <= 0:
+            return
+        factor = 2 + self.recompute_fwd_factor
+        both = f"{factor + 1:g} * fwd flops per GPU"
+        step = forward + backward + optimizer
+        yield LINE.format("bwd latency: ", duration_to_string(backward))
+        yield LINE.format(
+            f"bwd FLOPS per GPU = {factor:g} * fwd flops per GPU / bwd latency: ",
+            _speed(factor * flops, backward),
+        )
+        yield LINE.format(
+            f"fwd+bwd FLOPS per GPU = {both} / (fwd+bwd latency): ",
+            _speed((factor + 1) * flops, forward + backward),
+        )
+        yield LINE.format("step latency: ", duration_to_string(optimizer))
+        yield LINE.format("iter latency: ", duration_to_string(step))
+        yield LINE.format(
+            f"FLOPS per GPU = {both} / iter latency: ", _speed((factor + 1) * flops, step)
+        )
+        samples = self.ds_engine.train_micro_batch_size_per_gpu() * self.ds_engine.world_size
+        yield LINE.format("samples/second: ", round(samples / step, 2))
 
     def _measured_backward(self) -> Iterator[str]:
         """Of the passes that ran between start and stop, what DeepSpeed supposes."""
-        backward = sum(step["backward"] for step in self._steps)
+        backward, optimizer = self._mean("backward"), self._mean("optimizer")
         if backward <= 0:
             return
         # What conventions of calls count is forward only; products are counted in either direction.
         flops = self._counted("", "flops", "backward")
-        yield LINE.format("bwd latency: ", duration_to_string(backward))
+        if self.ds_engine is None:
+            yield LINE.format("bwd latency: ", duration_to_string(backward))
         yield LINE.format("measured bwd flops of products per GPU: ", number_to_string(flops))
         speed = _speed(flops, backward)
         yield LINE.format("bwd FLOPS per GPU = measured bwd flops per GPU / bwd latency: ", speed)
-        optimizer = sum(step["optimizer"] for step in self._steps)
-        if optimizer > 0:
+        if optimizer > 0 and self.ds_engine is None:
             yield LINE.format("step latency: ", duration_to_string(optimizer))
 
     def _aggregated(self, depth: int, top: int) -> Iterator[str]:
@@ -301,7 +348,7 @@ class FlopsProfiler:
         self, module: torch.nn.Module, path: str, label: str, indent: str
     ) -> Iterator[str]:
         """As `repr` of a module, with what it has and takes before its own settings."""
-        words = [] if isinstance(module, self._ignored) else [self._figures(path)]
+        words = [] if isinstance(module, self._ignored) else [self._figures(module, path)]
         if extra := module.extra_repr():
             words.append(extra)
         head = f"{indent}{label}{type(module).__name__}("
@@ -316,16 +363,44 @@ class FlopsProfiler:
             yield from self._module_lines(child, below, f"({name}): ", indent + "  ")
         yield indent + ")"
 
-    def _figures(self, path: str) -> str:
+    def _figures(self, module: torch.nn.Module, path: str) -> str:
+        """What DeepSpeed tells, then what it does not: parameters by dtype, the bytes that they
+        take, and the backward pass."""
         params, macs, seconds = self._params(path), self._macs(path), self._seconds(path)
-        return ", ".join(
-            [
-                f"{params_to_string(params)} = {_share(params, self._params(''))}% Params",
-                f"{macs_to_string(macs)} = {_share(macs, self._macs(''))}% MACs",
-                f"{duration_to_string(seconds)} = {_share(seconds, self._seconds(''))}% latency",
-                _speed(self._flops(path), seconds),
+        words = [
+            f"{params_to_string(params)} = {_share(params, self._params(''))}% Params",
+            f"{macs_to_string(macs)} = {_share(macs, self._macs(''))}% MACs",
+            f"{duration_to_string(seconds)} = {_share(seconds, self._seconds(''))}% latency",
+            _speed(self._flops(path), seconds),
+        ]
+        if params > 0:
+            size, whole = self._bytes(path), self._bytes("")
+            words += [
+                *_by_dtype(module),
+                f"{bytes_to_string(size)} = {_share(size, whole)}% Memory",
             ]
-        )
+        if (backward := self._seconds(path, "backward")) > 0:
+            words.append(f"bwd {duration_to_string(backward)}")
+        return ", ".join(words)
+
+    def _bytes(self, path: str) -> int:
+        return int(self._rows.get(path, {}).get("parameter_bytes", 0))
+
+
+def _by_dtype(module: torch.nn.Module) -> list[str]:
+    """`475.1 M bfp16`."""
+    counts: dict[str, int] = {}
+    for parameter in module.parameters():
+        name = str(parameter.dtype).removeprefix("torch.")
+        name = SHORT.get(name, name)
+        counts[name] = counts.get(name, 0) + parameter.numel()
+    return [f"{params_to_string(count)} {name}" for name, count in counts.items()]
+
+
+def _expert_parameters(model: torch.nn.Module) -> int:
+    """Of this rank; DeepSpeed marks what is an expert's."""
+    experts = (p for p in model.parameters() if getattr(p, "allreduce", True) is False)
+    return sum(parameter.numel() for parameter in experts)
 
 
 def get_model_profile(

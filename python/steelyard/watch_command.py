@@ -183,7 +183,8 @@ def _run(asked: argparse.Namespace) -> None:
     if asked.module:
         runpy.run_module(asked.program[0], run_name="__main__", alter_sys=True)
     else:
-        runpy.run_path(asked.program[0], run_name="__main__")
+        # As Python has it, so that a program may go to another folder.
+        runpy.run_path(str(Path(asked.program[0]).absolute()), run_name="__main__")
 
 
 @contextmanager
@@ -191,7 +192,8 @@ def _arguments(asked: argparse.Namespace) -> Iterator[None]:
     """What the program finds in `sys` is what it finds when Python runs it."""
     words, path = sys.argv, list(sys.path)
     sys.argv = list(asked.program)
-    sys.path.insert(0, str(Path.cwd() if asked.module else Path(asked.program[0]).parent))
+    home = Path.cwd() if asked.module else Path(asked.program[0]).resolve().parent
+    sys.path.insert(0, str(home))
     try:
         yield
     finally:

@@ -50,6 +50,8 @@ struct ThreadState {
 
 // More than any process has; a damaged record may speak of others.
 constexpr std::uint16_t kMostDevices = 128;
+// Steps that call other operators than those before, each kept.
+constexpr std::size_t kMostKinds = 64;
 
 // The times at which steps end, and how that is known.
 struct Boundaries {
@@ -502,17 +504,43 @@ class Player {
     KeepCalls();
   }
 
+  // Of steps that call the same the last is kept, and how many they were.
   void KeepCalls() {
     if (whole_ops_) {
-      result_.calls.clear();
-      result_.unknown.clear();
-      for (const auto& [key, call] : calls_) result_.calls.push_back(call);
-      for (const auto& [key, call] : unknown_) result_.unknown.push_back(call);
-      result_.step_of_calls = step_ - 1;
+      const auto same = [&](const KindOfStep& kind) { return AreAlike(kind.calls, calls_); };
+      auto kind = std::ranges::find_if(kinds_, same);
+      if (kind == kinds_.end()) {
+        // The rarest and oldest gives way.
+        if (kinds_.size() == kMostKinds) {
+          kinds_.erase(std::ranges::min_element(kinds_, {}, &KindOfStep::steps));
+        }
+        kind = kinds_.emplace(kinds_.end());
+      }
+      kind->steps += step_ > result_.recording.warmup ? 1 : 0;
+      kind->last = step_ - 1;
+      kind->calls = std::move(calls_);
+      kind->unknown = std::move(unknown_);
     }
     calls_.clear();
     unknown_.clear();
     whole_ops_ = ops_;
+  }
+
+  static bool AreAlike(const CallCounts& a, const CallCounts& b) {
+    return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
+      return one.first == other.first && one.second.count == other.second.count;
+    });
+  }
+
+  // What is told of is what most steps call: neither a validation between them nor a last batch
+  // that is smaller stands for a step.
+  void TellCommonest() {
+    const auto most = std::ranges::max_element(
+        kinds_, {}, [](const KindOfStep& kind) { return std::pair(kind.steps, kind.last); });
+    if (most == kinds_.end()) return;
+    for (const auto& [key, call] : most->calls) result_.calls.push_back(call);
+    for (const auto& [key, call] : most->unknown) result_.unknown.push_back(call);
+    result_.step_of_calls = most->last;
   }
 
   void Finish() {
@@ -523,6 +551,7 @@ class Player {
     }
     // A record without a whole step is told as one.
     if (step_ < boundaries_.times.size() || result_.steps.empty()) EndStep(end);
+    TellCommonest();
     result_.memory_told = Told();
     const MemoryLog& memory = memory_[result_.memory_told];
     const std::vector<std::int64_t> peaks = memory.Peaks();
@@ -564,8 +593,14 @@ class Player {
   std::vector<WatchedModule> current_;  // of this step
   std::unordered_map<std::uint64_t, CallIs> taken_;
   CallCounts calls_, unknown_;
-  bool ops_ = false;        // are recorded
-  bool whole_ops_ = false;  // since the step began
+  struct KindOfStep {
+    std::size_t steps = 0;  // that count
+    std::size_t last = 0;
+    CallCounts calls, unknown;
+  };
+  std::vector<KindOfStep> kinds_;  // the oldest first
+  bool ops_ = false;               // are recorded
+  bool whole_ops_ = false;         // since the step began
 };
 
 }  // namespace

@@ -168,7 +168,8 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     first = next(line for line in lines if "Conv2d(" in line)
     form = (
         r"    \(0\): Conv2d\(156 = 0\.25% Params, 235\.2 KMACs = 28\.23% MACs, "
-        r"[\d.]+ \w*s = [\d.]+% latency, [\d.]+ \wFLOPS, 1, 6, kernel_size=\(5, 5\), .*\)"
+        r"[\d.]+ \w*s = [\d.]+% latency, [\d.]+ \wFLOPS, "
+        r"156 fp32, 624 B = 0\.25% Memory, 1, 6, kernel_size=\(5, 5\), .*\)"
     )
     assert re.fullmatch(form, first), first
 
@@ -193,6 +194,53 @@ def test_a_backward_pass_is_measured(capsys: pytest.CaptureFixture[str]) -> None
     assert profiler.get_total_macs(as_string=True) == f"{2 * 8 * 4} MACs"
     profiler.end_profile()
     assert profiler.get_total_macs() == 0
+
+
+class Engine:
+    """What DeepSpeed's tells of itself, with two experts of each rank."""
+
+    world_size, mp_world_size, dp_world_size, has_moe_layers = 4, 2, 2, True
+    expert_parallel_size = 2
+
+    def train_micro_batch_size_per_gpu(self) -> int:
+        return 2
+
+
+def test_an_engine_adds_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.Linear(4, 4).bfloat16())
+    for parameter in model[1].parameters():
+        parameter.allreduce = False
+    optimizer = torch.optim.SGD(model.parameters())
+    profiler = steelyard.FlopsProfiler(model, ds_engine=Engine(), recompute_fwd_factor=1.0)
+    profiler.start_profile()
+    model[1](model[0](torch.randn(2, 8)).bfloat16()).sum().backward()
+    optimizer.step()
+    profiler.stop_profile()
+    profiler.print_model_profile()
+    told = capsys.readouterr().out
+    labels = [line.split(":")[0].strip() for line in told.splitlines() if re.search(r": +\S", line)]
+    at = labels.index("params per GPU")
+    assert labels[at - 2 : at + 4] == [
+        "batch size per GPU",
+        "expert tensor parallelism enabled",
+        "params per GPU",
+        "params of model",
+        "non-expert params of model",
+        "expert params of model",
+    ]
+    assert re.search(rf"non-expert params of model: +{(8 * 4 + 4) * 2} ", told)
+    assert re.search(rf" expert params of model: +{(4 * 4 + 4) * 2} ", told)
+    at = labels.index("bwd latency")
+    assert labels[at : at + 7] == [
+        "bwd latency",
+        "bwd FLOPS per GPU = 3 * fwd flops per GPU / bwd latency",
+        "fwd+bwd FLOPS per GPU = 4 * fwd flops per GPU / (fwd+bwd latency)",
+        "step latency",
+        "iter latency",
+        "FLOPS per GPU = 4 * fwd flops per GPU / iter latency",
+        "samples/second",
+    ]
+    assert re.search(r"\(1\): Linear\(.*, 20 bfp16, 40 B = .*% Memory, bwd ", told)
 
 
 @pytest.mark.parametrize(

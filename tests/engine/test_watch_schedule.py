@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which steps of a program are recorded, and how much of them is kept."""
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -131,3 +132,26 @@ def test_the_command_line_takes_a_schedule(
     assert watch_command.main(["--schedule", "wait=2,warmup=1,active=3", str(program)]) == 0
     assert (sys.argv, sys.path) == (words, path)
     assert "4 steps" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("last", [(4,), (32, 2)])
+def test_what_most_steps_call_is_told(last: tuple[int, ...]) -> None:
+    """Neither a smaller last batch nor a validation stands for a step."""
+    model = torch.nn.Linear(WIDTH, WIDTH)
+    optimizer = torch.optim.SGD(model.parameters())
+    with steelyard.watch(model, level="ops") as watch:
+        for batch in (*[8] * 4, *last, *[8] * (len(last) - 1)):
+            model(torch.randn(batch, WIDTH)).sum().backward()
+            optimizer.step()
+    assert watch.report.data["flops"]["forward"] == 2 * 8 * WIDTH * WIDTH
+
+
+def test_a_program_may_go_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "beside.py").write_text("HERE = True\n")
+    (tmp_path / "own" / "train.py").write_text(
+        "import os\nos.chdir('/')\nimport beside\nprint(os.path.isfile(__file__), beside.HERE)\n"
+    )
+    command = [sys.executable, "-m", "steelyard", "watch", "own/train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "True True\n", done.stderr
