@@ -152,6 +152,12 @@ void UpsampleOnCuda(const OpView& op, Allocations& memory) {
   Reorder(Order::kRows, {op.output(), gradient}, memory);
 }
 
+// Between images of one size it copies, whatever the order.
+void BilinearOnCuda(const OpView& op, Allocations& memory) {
+  if (std::ranges::equal(op.self().sizes(), op.output().sizes())) return memory.Output(0);
+  UpsampleAllocations(op, memory);
+}
+
 // These write what has been asked for.
 void GradientInRows(const OpView& op, Allocations& memory) {
   memory.Output(0);
@@ -341,7 +347,7 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
             "float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::upsample_bilinear2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4], False)",
-            UpsampleAllocations, UpsampleShape<4>, Interpolate<4>)),
+            UpsampleAllocations, UpsampleShape<4>, Interpolate<4>, BilinearOnCuda)),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_nearest1d">("UpsampleNearest1DBackwardBackward0"),
         Kernel(

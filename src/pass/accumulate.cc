@@ -26,16 +26,18 @@ constexpr int kWrittenOut = 4;
 // Calls that a program may have of which each micro-step is written out: some gigabytes.
 constexpr std::int64_t kMostNodes = 2'000'000;
 
-// The values of one repetition in place of those of the program.
+// The values of one repetition, and its calls of modules, in place of those of the program.
 class Repetition {
  public:
   explicit Repetition(Program& program)
       : program_(program),
         values_(program.values.size(), kNoId),
-        storages_(program.storage_count, kNoId) {}
+        storages_(program.storage_count, kNoId),
+        calls_(program.calls.size(), kNoId) {}
 
   Node Copy(const Node& node) {
     Node copy = node;
+    copy.call = CallOf(node.call);
     std::vector<Argument> arguments;
     arguments.reserve(node.arguments.count);
     for (std::uint32_t i = 0; i < node.arguments.count; ++i) {
@@ -82,9 +84,22 @@ class Repetition {
     return values_[id];
   }
 
+  // What a call holds goes when it returns, not when the next micro-step's does.
+  CallId CallOf(CallId id) {
+    if (id == kNoId) return kNoId;
+    if (calls_[id] == kNoId) {
+      ModuleCall call = program_.calls[id];
+      call.parent = CallOf(call.parent);
+      program_.calls.push_back(call);
+      calls_[id] = static_cast<CallId>(program_.calls.size() - 1);
+    }
+    return calls_[id];
+  }
+
   Program& program_;
   std::vector<ValueId> values_;      // by value of the program
   std::vector<StorageId> storages_;  // by storage of the program
+  std::vector<CallId> calls_;        // by call of the program
 };
 
 // The outputs as Python takes apart what holds them, and last the loss.

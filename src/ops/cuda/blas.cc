@@ -67,8 +67,6 @@ void Product(const OpView& op, int first, Allocations& memory) {
   if (!in_place) memory.Output(0);
   const TensorView a = op.tensor(first), b = op.tensor(first + 1);
   if (op.output().count() == 0 || a.size(-1) == 0) return;
-  // bmm multiplies columns of real numbers by rows element by element.
-  if (first == 0 && a.rank() == 3 && a.size(-1) == 1 && !IsComplex(a.dtype())) return;
   const TensorView out = op.output();
   product::FactorCopies result(memory), copies(memory);
   if (in_place && out.rank() > 1 && !product::BlasReads(out)) {

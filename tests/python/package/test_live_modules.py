@@ -168,3 +168,23 @@ def test_casts_are_kept_while_a_region_of_autocast_lasts() -> None:
     assert peak_of_weighing(model, x) == peak_of(events_of(call))
     assert peak_of_weighing(model, x, train="sgd") == peak_of(events_of(step))
     assert torch.is_autocast_cache_enabled()
+
+
+def test_micro_steps_hold_nothing_of_one_another() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.GELU(), torch.nn.Linear(64, 16))
+    x = torch.randn(128, 16)
+    optimizer = torch.optim.SGD(model.parameters(), foreach=False)
+
+    def step(micro_steps: int) -> None:
+        for _ in range(micro_steps):
+            y = model(x)
+            loss = y.sum() / micro_steps
+            loss.backward()
+            del y, loss
+        optimizer.step()
+        optimizer.zero_grad()
+
+    for micro_steps in (2, 3, 8):
+        weighed = peak_of_weighing(model, x, train="sgd", loss="sum", accumulate=micro_steps)
+        step(micro_steps)
+        assert weighed == peak_of(events_of(lambda n=micro_steps: step(n)))
