@@ -134,7 +134,11 @@ class FlopsProfiler:
         self._steps = data["steps"][data["first_counted_step"] :]
 
     def reset_profile(self) -> None:
+        """Forgets what was counted; where it counts, it goes on from here."""
         self._rows, self._steps = {}, []
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = watch(self.model, level="ops").__enter__()
 
     def end_profile(self) -> None:
         """Ends counting and forgets the numbers."""

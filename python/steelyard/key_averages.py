@@ -41,6 +41,25 @@ class KeyAverage:
     def self_cpu_time(self) -> float:
         return self.self_cpu_time_total / self.count if self.count else 0.0
 
+    @property
+    def cpu_time_str(self) -> str:
+        return _time(self.cpu_time, None)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        return _time(self.cpu_time_total, None)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        return _time(self.self_cpu_time_total, None)
+
+    # Of devices nothing is recorded: what programs sort by and print is there, and nothing.
+    device_time: float = field(default=0.0, init=False)
+    device_time_total: float = field(default=0.0, init=False)
+    self_device_time_total: float = field(default=0.0, init=False)
+    device_memory_usage: int = field(default=0, init=False)
+    self_device_memory_usage: int = field(default=0, init=False)
+
 
 # What `sort_by` takes: what a row has that can be compared.
 SORT_KEYS = (
@@ -53,6 +72,12 @@ SORT_KEYS = (
     "count",
     "flops",
     "key",
+    "input_shapes",
+    "device_time",
+    "device_time_total",
+    "self_device_time_total",
+    "device_memory_usage",
+    "self_device_memory_usage",
 )
 
 
@@ -129,9 +154,12 @@ class KeyAverages(list[KeyAverage]):
     def _sorted(self, sort_by: str | None) -> list[KeyAverage]:
         if sort_by is None:
             return list(self)
+        sort_by = sort_by.replace("cuda", "device")  # as they were called
         if sort_by not in SORT_KEYS:
             names = ", ".join(SORT_KEYS)
             raise UsageError(f'rows have no "{sort_by}"', "sort_by", f"They have: {names}.")
+        if sort_by == "input_shapes":
+            return sorted(self, key=lambda row: str(row.input_shapes), reverse=True)
         return sorted(self, key=lambda row: getattr(row, sort_by), reverse=True)
 
     def _numbers(self, rows: list[KeyAverage], unit: str | None) -> list[_Column]:

@@ -94,7 +94,7 @@ class Finder {
       Handle(event);
     }
     now_ = std::max(now_, result_.recording.last_tick);
-    while (!open_.empty()) Close();
+    while (!open_.empty()) Close(now_);
   }
 
   void Handle(const SyEvent& event) {
@@ -180,13 +180,34 @@ class Finder {
     };
     while (keep > 0 && !fits(result_.spans[open_[keep - 1]])) --keep;
     if (keep == 0) return;
-    while (open_.size() >= keep) Close();
+    // What a function has begun for its caller, as `__enter__` does, goes on without it: where that
+    // begins the function ends.
+    std::vector<std::uint32_t> going_on;
+    while (open_.size() >= keep) {
+      const std::uint32_t span = open_.back();
+      if (kind == SpanKind::kFunction && result_.spans[span].kind == SpanKind::kRange) {
+        open_.pop_back();
+        going_on.insert(going_on.begin(), span);
+      } else {
+        Close(going_on.empty() ? now_ : result_.spans[going_on.front()].begin);
+      }
+    }
+    for (const std::uint32_t span : going_on) HandOver(span);
   }
 
-  void Close() {
+  // It is in what is open.
+  void HandOver(std::uint32_t id) {
+    Span& span = result_.spans[id];
+    --result_.spans[span.parent].children;
+    span.parent = open_.empty() ? SY_NO_ID : open_.back();
+    if (span.parent != SY_NO_ID) ++result_.spans[span.parent].children;
+    open_.push_back(id);
+  }
+
+  void Close(std::uint64_t end) {
     Span& span = result_.spans[open_.back()];
     open_.pop_back();
-    span.end = now_;
+    span.end = end;
     if (span.parent != SY_NO_ID) result_.spans[span.parent].inner += span.end - span.begin;
   }
 

@@ -261,3 +261,16 @@ def test_what_there_is_not() -> None:
         steelyard.FlopsProfiler(torch.nn.Linear(1, 1), rules="guess")
     with pytest.raises(steelyard.UsageError, match="train"):
         steelyard.get_model_profile(torch.nn.Linear(1, 1), (1, 1), mode="train")
+
+
+def test_a_reset_counts_from_there() -> None:
+    model = torch.nn.Linear(8, 4)
+    profiler = steelyard.FlopsProfiler(model)
+    profiler.start_profile()
+    for _ in range(3):
+        model(torch.randn(2, 8))
+    profiler.reset_profile()
+    model(torch.randn(2, 8))
+    profiler.stop_profile()
+    assert profiler.get_total_macs() == 2 * 8 * 4
+    profiler.end_profile()

@@ -200,15 +200,27 @@ def test_events_are_in_order_and_nest(tmp_path: Path) -> None:
     spans = spans_of(trace)
     begins = [span["ts"] for span in spans]
     assert begins == sorted(begins)
+    rounding = 2e-3  # a double holds microseconds of these sizes to a thousandth
     for thread in {span["tid"] for span in spans}:
         open_until = [float("inf")]
         for span in (s for s in spans if s["tid"] == thread):
-            while open_until[-1] <= span["ts"] and len(open_until) > 1:
+            while open_until[-1] <= span["ts"] + rounding and len(open_until) > 1:
                 open_until.pop()
             end = span["ts"] + span["dur"]
-            # A double holds microseconds of these sizes to a thousandth.
-            assert end <= open_until[-1] + 2e-3, span
+            assert end <= open_until[-1] + rounding, span
             open_until.append(end)
+
+
+def test_ranges_have_the_memory_of_what_runs_in_them() -> None:
+    held = {}
+    for with_stack in (False, True):
+        watched = steelyard.profile(profile_memory=True, with_stack=with_stack)
+        with watched as prof, torch.profiler.record_function("range"):
+            kept = torch.ones(1000)
+        rows = {row.key: row for row in prof.key_averages()}
+        held[with_stack] = rows["range"].cpu_memory_usage
+        del kept
+    assert held == {False: 4000, True: 4000}
 
 
 def test_arrows_go_from_operators_to_the_nodes_they_made(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ std::string_view Call::graph(std::string_view name) const {
 
 int Call::axis(std::int64_t written, int rank) const {
   const std::int64_t counted = written < 0 ? written + rank : written;
-  if (counted < 0 || counted >= std::max(rank, 1)) {
+  if (counted < 0 || counted >= rank) {
     GiveUp("axis " + std::to_string(written) + " of " + std::to_string(rank));
   }
   return static_cast<int>(counted);

@@ -442,6 +442,7 @@ std::vector<Cut> CutsOf(Call& call) {
       steps.size() != starts.size()) {
     Call::GiveUp("lists of different length");
   }
+  if (rank == 0) Call::GiveUp("a number alone, which has nothing to cut");
   std::vector<Cut> cuts;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (steps[i] == 0) Call::GiveUp("a step of 0");
@@ -513,7 +514,9 @@ void Pad(Call& call) {
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   if (call.has(3)) axes = call.known_integers(3);
-  if (pads.size() != 2 * axes.size()) Call::GiveUp("paddings of another rank");
+  if (pads.size() != 2 * axes.size() || axes.size() > static_cast<std::size_t>(rank)) {
+    Call::GiveUp("paddings of another rank");
+  }
   Shape to = call.shape(0);
   // PyTorch's begin at the last dimension and end where nothing is left to pad.
   Builder::Shape reversed(2 * static_cast<std::size_t>(rank), 0);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
+import functools
 import random
 from typing import Any
 
@@ -187,4 +188,4 @@ def test_micro_steps_hold_nothing_of_one_another() -> None:
     for micro_steps in (2, 3, 8):
         weighed = peak_of_weighing(model, x, train="sgd", loss="sum", accumulate=micro_steps)
         step(micro_steps)
-        assert weighed == peak_of(events_of(lambda n=micro_steps: step(n)))
+        assert weighed == peak_of(events_of(functools.partial(step, micro_steps)))

@@ -260,5 +260,23 @@ TEST(ReplayMemory, TellsWhatWasThereAndWhatCameAndWent) {
   EXPECT_EQ(history[1].bytes + history[2].bytes, 0);
 }
 
+// Two steps with one call each, a third with three, and a last with none.
+TEST(Replay, TheStepThatMostAreLikeIsTold) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 1, "aten::mm(f32[2,3], f32[3,4])", 1).Add(SY_OPS_BEGIN);
+  std::uint64_t time = 10;
+  for (const int calls : {1, 1, 1, 3, 0}) {
+    record.At(time).Add(SY_MODULE_ENTER, 0);
+    for (int i = 0; i < calls; ++i) record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_LEAVE);
+    record.Add(SY_MODULE_LEAVE, 0).Add(SY_STEP);
+    time += 50;
+  }
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.steps.size(), 5u);
+  ASSERT_EQ(watched.calls.size(), 1u);
+  EXPECT_EQ(watched.calls[0].count, 1);
+  EXPECT_EQ(watched.step_of_calls, 2u);
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -53,6 +53,25 @@ TEST(Spans, WhatIsNeverLeftEndsWithWhatItIsIn) {
   EXPECT_EQ(spans.spans[2].end, 1000u);  // of the record
 }
 
+// `__enter__` of a range has returned before what the range is about begins.
+TEST(Spans, RangesGoOnWithoutTheFunctionThatBeganThem) {
+  RecordWriter record = WithCalls();
+  record.Entry(SY_NAME, 9, "contextlib.py(1): __enter__");
+  record.At(10).Add(SY_RANGE_ENTER, 9, 0, 0, 0, SY_FUNCTION_RANGE).Add(SY_RANGE_ENTER, 8);
+  record.At(20).Add(SY_RANGE_LEAVE, 9, 0, 0, 0, SY_FUNCTION_RANGE).Add(SY_OP_ENTER, 0, 2);
+  record.Add(SY_ALLOCATE, 0, 5, 64).Add(SY_OP_LEAVE).At(30).Add(SY_RANGE_LEAVE, 8);
+  const Spans spans = SpansOf(record);
+  ASSERT_EQ(spans.spans.size(), 3u);
+  EXPECT_EQ(NameOfSpan(spans, 1), "forward");
+  EXPECT_EQ(spans.spans[0].end, spans.spans[1].begin);
+  EXPECT_EQ(spans.spans[0].children, 0u);
+  EXPECT_EQ(spans.spans[1].begin, 11u);
+  EXPECT_EQ(spans.spans[1].end, 30u);
+  EXPECT_EQ(spans.spans[1].parent, SY_NO_ID);
+  EXPECT_EQ(spans.spans[1].children, 1u);
+  EXPECT_EQ(spans.spans[2].parent, 1u);
+}
+
 TEST(Spans, NodesAndWhatTheyCallAreOfTheModuleThatMadeThem) {
   RecordWriter record = WithCalls();
   record.Entry(SY_NAME, 9, "autograd::engine::evaluate_function: MmBackward0");
