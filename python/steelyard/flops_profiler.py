@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,8 @@ class FlopsProfiler:
         self.reset_profile()
         self._ignored = tuple(ignore_list or ())
         self._watch = watch(self.model, level="ops").__enter__()
+        # One that nobody ends would stand in the way of every other.
+        weakref.finalize(self, self._watch.stop)
         self.started = True
 
     def stop_profile(self) -> None:
@@ -139,6 +142,7 @@ class FlopsProfiler:
         if self._watch is not None:
             self._watch.stop()
             self._watch = watch(self.model, level="ops").__enter__()
+            weakref.finalize(self, self._watch.stop)
 
     def end_profile(self) -> None:
         """Ends counting and forgets the numbers."""

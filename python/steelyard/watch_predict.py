@@ -32,6 +32,7 @@ class Example:
         self.model: torch.nn.Module | None = None
         self.training = False
         self.has_loss = False
+        self.amp: str | None = None  # the dtype of torch.autocast around the call
         self.optimizer: str | None = None
         self._given: tuple[Any, Mapping[str, Any]] | None = None
         self._ended = False
@@ -42,6 +43,7 @@ class Example:
             return
         self.model, self.training = module, module.training
         self._given = _sizes((tuple(args), dict(kwargs or {})))
+        self.amp = _autocast_around(module)
 
     def gave(self, module: torch.nn.Module, result: Any) -> None:
         if module is not self.model or self._ended:
@@ -67,6 +69,8 @@ class Example:
         while type(model).__name__ in WRAPPERS:
             model = getattr(model, WRAPPERS[type(model).__name__])
         keywords: dict[str, Any] = {"mode": "train" if self.training else "eval"}
+        if self.amp is not None:
+            keywords["amp"] = self.amp
         if any(step["backward"] > 0 for step in report["steps"]):
             keywords |= self._training(report)
         return weigh(model, args, kwargs, **keywords).data
@@ -87,6 +91,16 @@ class Example:
             words.append(WRAPPERS[type(model).__name__])
             model = getattr(model, words[-1])
         return ".".join(words)
+
+
+def _autocast_around(module: torch.nn.Module) -> str | None:
+    """`bf16` or `fp16` where torch.autocast is at work for the device of the module."""
+    import torch
+
+    device = next((parameter.device.type for parameter in module.parameters()), "cpu")
+    if not torch.is_autocast_enabled(device):
+        return None
+    return {torch.bfloat16: "bf16", torch.float16: "fp16"}.get(torch.get_autocast_dtype(device))
 
 
 def _sizes(values: Any) -> Any:
@@ -199,7 +213,7 @@ def _reasons(
     if again and _differ(data["flops"]):
         out.append(f"computed again in the backward pass, which was not asked of it: {again[0]}")
     missing = [
-        row["path"]
+        row["path"] or row["class"]
         for row in data["modules"]
         if row["flops"]["predicted"] is None and row["calls"] > 0
     ]

@@ -350,7 +350,10 @@ def watch(
     """
     import torch
 
-    models = [] if model is None else [model] if isinstance(model, torch.nn.Module) else model
+    several = [] if model is None else [model] if isinstance(model, torch.nn.Module) else model
+    models = list(several)
+    if not all(isinstance(each, torch.nn.Module) for each in models):
+        raise TypeError("a model that is watched is an nn.Module, or several of them")
     single = isinstance(optimizer, torch.optim.Optimizer)
     optimizers = [] if optimizer is None else [optimizer] if single else optimizer
     options = WatchOptions(level, every, record, ring, schedule, predict)

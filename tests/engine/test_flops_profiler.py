@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepSpeed's numbers and lines: its own tests' models, and where it counts wrongly."""
 
+import gc
 import re
 from pathlib import Path
 from typing import Any
@@ -274,3 +275,12 @@ def test_a_reset_counts_from_there() -> None:
     profiler.stop_profile()
     assert profiler.get_total_macs() == 2 * 8 * 4
     profiler.end_profile()
+
+
+def test_a_profile_that_nobody_ends_is_in_nobodys_way() -> None:
+    model = torch.nn.Linear(8, 4)
+    profiler = steelyard.FlopsProfiler(model)
+    profiler.start_profile()
+    del profiler
+    gc.collect()
+    assert steelyard.get_model_profile(model, (2, 8), print_profile=False, as_string=False)[1] == 64

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,29 @@ def test_the_command_line_tells_both(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "steelyard", "watch", *words], check=True)
     flops = json.loads(out.read_text())["predicted"]["flops"]
     assert flops["measured"] == flops["predicted"] > 0
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Of how many there are oneDNN's scratch depends."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_autocast_is_predicted() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4))
+    optimizer = torch.optim.SGD(model.parameters(), foreach=False)
+    x = torch.randn(256, 64)
+    with steelyard.watch(model, optimizer, level="ops", predict=True) as watch:
+        for _ in range(3):
+            with torch.autocast("cpu", torch.bfloat16):
+                y = model(x)
+            loss = y.sum()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    peak = watch.prediction.data["memory"]["peak"]
+    assert abs(peak["predicted"] - peak["measured"]) < 0.02 * peak["measured"], peak
