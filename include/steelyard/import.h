@@ -41,10 +41,19 @@ struct ModuleFacts {
     std::string name;
     std::int64_t bytes = 0;
   };
+  // From before a node on a value requires a gradient, of which its operators do not tell.
+  struct Requires {
+    std::uint32_t before = 0;
+    std::string value;
+  };
   std::vector<Stored> stored = {};
   std::optional<std::vector<LetGo>> let_go = {};  // in the order of nodes; none: not known
   std::vector<Kept> kept = {};
   std::vector<std::string> keeps = {};  // values that it holds when it has returned
+  // What functions that torch.utils.checkpoint runs are given, whatever they use of it: by the last
+  // node of each, in their order.
+  std::vector<LetGo> given = {};
+  std::vector<Requires> requires_gradient = {};  // in the order of nodes
 };
 
 struct ImportOptions {

@@ -33,19 +33,28 @@ void BindImport(nb::module_& module) {
              const std::optional<std::vector<std::pair<std::uint32_t, std::vector<std::string>>>>&
                  let_go,
              const std::vector<std::pair<std::string, std::int64_t>>& kept,
-             std::vector<std::string> keeps) {
+             std::vector<std::string> keeps,
+             const std::vector<std::pair<std::uint32_t, std::vector<std::string>>>& given,
+             const std::vector<std::pair<std::uint32_t, std::string>>& requires_gradient) {
             new (facts) ModuleFacts();
             for (const auto& [name, place] : stored) facts->stored.push_back({name, place});
             for (const auto& [name, bytes] : kept) facts->kept.push_back({name, bytes});
             facts->keeps = std::move(keeps);
+            for (const auto& [node, values] : given) facts->given.push_back({node, values});
+            for (const auto& [before, value] : requires_gradient) {
+              facts->requires_gradient.push_back({before, value});
+            }
             if (!let_go) return;
             facts->let_go.emplace();
             for (const auto& [node, values] : *let_go) facts->let_go->push_back({node, values});
           },
           nb::arg("stored"), nb::arg("let_go").none() = nb::none(), nb::arg("kept") = nb::list(),
-          nb::arg("keeps") = nb::list(),
+          nb::arg("keeps") = nb::list(), nb::arg("given") = nb::list(),
+          nb::arg("requires_gradient") = nb::list(),
           "Where tensors lie, by their names; after which nodes which values are let go; what it "
-          "holds of its last call, by names and in bytes, and which values it keeps.");
+          "holds of its last call, by names and in bytes, and which values it keeps; by the last "
+          "nodes of checkpointed functions what these are given; and before which nodes which "
+          "values begin to require a gradient.");
   module.def(
       "import_file",
       [](const std::string& path, const std::string& from, bool as_module,

@@ -11,15 +11,18 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import torch
+from torch.autograd.graph import saved_tensors_hooks
 from torch.export import ExportedProgram
 from torch.fx import traceback
 from torch.utils import checkpoint
 
 from steelyard import _core
-from steelyard.eager_view import replaced
+from steelyard.eager_view import reached_from, replaced
+from steelyard.lifetimes import Lifetimes
 
 KEY = "steelyard_checkpoint"  # of a node's annotation, which is the number of its region
 NAME = "checkpoint"  # of what is no module's call, below the module that calls it
@@ -44,8 +47,10 @@ Call = tuple[str, ...]
 class Checkpoints(contextlib.ExitStack):
     """While it is active, a checkpoint runs its function and notes what is traced in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, lifetimes: Lifetimes) -> None:
         super().__init__()
+        self._lifetimes = lifetimes
+        self._given: list[list[int]] = []  # by region: numbers of the tensors it is given
         self._reentrant: list[bool] = []  # by region
         self._within = False
         self._notes: dict[str, None] = {}
@@ -72,6 +77,10 @@ class Checkpoints(contextlib.ExitStack):
                 self._notes[NESTED] = None
                 return function(*args, **kwargs)
             self._reentrant.append(use_reentrant is not False)
+            given = reached_from([*_held_by(function), args, kwargs])
+            self._given.append(
+                self._lifetimes.numbers_of(x for x in given if isinstance(x, torch.Tensor))
+            )
             with self._annotated(len(self._reentrant)):
                 return function(*args, **kwargs)
 
@@ -81,7 +90,11 @@ class Checkpoints(contextlib.ExitStack):
     def _annotated(self, region: int) -> Iterator[None]:
         self._within = True
         try:
-            with traceback.preserve_node_meta(), traceback.annotate({KEY: region}):
+            with (
+                traceback.preserve_node_meta(),
+                traceback.annotate({KEY: region}),
+                saved_tensors_hooks(lambda _: None, _unpacked),
+            ):
                 yield
         finally:
             self._within = False
@@ -105,6 +118,7 @@ class Checkpoints(contextlib.ExitStack):
         split = {paths[call] for call, home in homes.items() if len(home) > 1 or 0 in home}
         taken = set(paths.values())
         for region, nodes in _regions_of(exported).items():
+            self._lifetimes.give(self._given[region - 1], nodes[-1])
             around = _call_around(nodes)
             if homes.get(around) != {region} or paths[around] in split | {""}:
                 self.modules.append(_put_call_around(nodes, region, around, paths, taken))
@@ -120,6 +134,18 @@ class Checkpoints(contextlib.ExitStack):
             train.recompute = [*train.recompute, *dict.fromkeys(self.modules)]
             train.recompute_reentrant = kinds == {True}
         return [*self._notes, *([MIXED] if len(kinds) > 1 else [])]
+
+
+def _unpacked(_: None) -> torch.Tensor:
+    raise NotImplementedError("what a checkpoint computes is not differentiated while it is traced")
+
+
+def _held_by(function: Any) -> list[Any]:
+    """What a function has besides its arguments: of functions around it, and by default."""
+    if isinstance(function, FunctionType):
+        cells = function.__closure__ or ()
+        return [*cells, function.__defaults__, function.__kwdefaults__]
+    return [function]
 
 
 def _run_once(
@@ -149,7 +175,7 @@ def _homes_of_calls(exported: ExportedProgram) -> tuple[dict[Call, set[int]], di
     homes: dict[Call, set[int]] = {}
     paths: dict[Call, str] = {}
     for node in exported.graph.nodes:
-        for call, path in _calls_of(node):
+        for call, path in () if _asserts(node) else _calls_of(node):
             homes.setdefault(call, set()).add(_home_of(node))
             paths[call] = path
     return homes, paths
@@ -157,10 +183,22 @@ def _homes_of_calls(exported: ExportedProgram) -> tuple[dict[Call, set[int]], di
 
 def _regions_of(exported: ExportedProgram) -> dict[int, list[torch.fx.Node]]:
     regions: dict[int, list[torch.fx.Node]] = {}
+    last, assertions = 0, []
     for node in exported.graph.nodes:
-        if region := _home_of(node):
-            regions.setdefault(region, []).append(node)
+        if _asserts(node):
+            assertions.append(node)
+            continue
+        region = _home_of(node)
+        if region:
+            within = assertions if region == last else []
+            regions.setdefault(region, []).extend([*within, node])
+        last, assertions = region, []
     return regions
+
+
+def _asserts(node: torch.fx.Node) -> bool:
+    """Whether export has put it in, which says that it is where what it is about is."""
+    return bool(node.target == torch.ops.aten._assert_tensor_metadata.default)
 
 
 def _call_around(nodes: Sequence[torch.fx.Node]) -> Call:

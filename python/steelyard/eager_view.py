@@ -46,6 +46,10 @@ QUESTIONS = frozenset(
         torch.allclose,
     }
 )
+# How code has a tensor require a gradient, which is none of its operators.
+REQUIRING = frozenset({torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__})
+# How code gets to see gradients while they are computed.
+HOOKING = frozenset({torch.Tensor.register_hook, torch.Tensor.retain_grad})
 # How nn.TransformerEncoder makes a nested tensor of a padded batch, and a padded one of that.
 NESTING = frozenset(
     {
@@ -70,16 +74,19 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         examples: Any,
         returned: Callable[[Any], None] = lambda _: None,
         before: Callable[[Callable[[], Any]], None] = lambda _: None,
+        required: Callable[[torch.Tensor], None] = lambda _: None,
     ) -> None:
         super().__init__()
         self._module = module
         self._returned = returned  # is called with what the module has given
         self._before = before  # is called with what calls the module
+        self._required = required  # is called with what begins to require a gradient
         self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
         self._known = WeakTensorKeyDictionary()  # what traced tensors hold
         self._exits = contextlib.ExitStack()
         # Names of the functions with a backward pass of their own, in the order of their first use.
         self.functions: dict[str, None] = {}
+        self.hooks = 0  # on the gradients of what it computes
         self.nests = False  # whether a padded batch would become a nested tensor
 
     def __enter__(self) -> EagerView:
@@ -113,7 +120,11 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             return UNKNOWN
         if known is None and _overwrites(func, kwargs):
             self._known.clear()  # what is overwritten may be seen through any of them
+        required = func in REQUIRING and not args[0].requires_grad
         result = func(*args, **kwargs)
+        if required and args[0].requires_grad:
+            self._required(args[0])
+        self.hooks += func in HOOKING
         if known is not None:
             self._learn(func, known, result)
         if func is torch._native_multi_head_attention and not _needs_weights(args, kwargs):
@@ -188,6 +199,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             for tensor, value in leaves:
                 if isinstance(tensor, torch.Tensor) and isinstance(value, torch.Tensor):
                     self._known[tensor] = value
+                if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
+                    self._required(tensor)
 
     def _meet_function(self, apply: Any) -> Any:
         def met(function: type, *args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ the one that is traced.
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import dataclasses
 import functools
@@ -16,7 +17,7 @@ import gc
 import operator
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -46,12 +47,15 @@ class Kept:
 
 
 class Told(NamedTuple):
-    """After which nodes which values are let go; what is there before, with its bytes; and which
-    values the module keeps."""
+    """After which nodes which values are let go; what is there before, with its bytes; which
+    values the module keeps; by last nodes what checkpointed functions are given; and before which
+    nodes which values begin to require a gradient."""
 
     let_go: list[tuple[int, list[str]]]
     kept: list[tuple[str, int]]
     keeps: list[str]
+    given: list[tuple[int, list[str]]]
+    requires_gradient: list[tuple[int, str]]
 
 
 class Lifetimes(contextlib.ExitStack):
@@ -70,6 +74,8 @@ class Lifetimes(contextlib.ExitStack):
         self._detached: dict[int, int] = {}  # what of, which an exported graph has instead
         self._stand_ins = 0  # the last number of nodes that stand for what was there before
         self._stands_in = False  # while nodes are made for what was there before
+        self._required: list[tuple[int, int]] = []  # after which node, and what
+        self._given: dict[torch.fx.Node, list[int]] = {}  # to what runs until a node
         self._last = 0  # the node that ran last when the module had returned; 0: it has not
 
     def __enter__(self) -> Lifetimes:
@@ -122,6 +128,21 @@ class Lifetimes(contextlib.ExitStack):
         calls = (node for node in reversed(graph.nodes) if node.op == "call_function")
         last = next(calls, None)
         return 0 if last is None else self._number_of(last)
+
+    def numbers_of(self, tensors: Iterable[Any]) -> list[int]:
+        """Of those that are traced."""
+        mode = proxy_tensor.get_proxy_mode()
+        slots = [] if mode is None else [_slot_of(tensor, mode.tracer) for tensor in tensors]
+        return [self._number_of(slot.proxy.node) for slot in slots if slot is not None]
+
+    def require(self, tensor: torch.Tensor) -> None:
+        """It requires a gradient from here on."""
+        last = 0 if self._graph is None else self._last_in(self._graph)
+        self._required += [(last, number) for number in self.numbers_of([tensor])]
+
+    def give(self, numbers: list[int], until: torch.fx.Node) -> None:
+        """What runs until that node is given these, and keeps them whether it uses them or not."""
+        self._given[until] = numbers
 
     def rehearse(self, call: Callable[[], Any]) -> None:
         """Has the module run once untraced, and notes what it still holds afterwards."""
@@ -198,8 +219,11 @@ class Lifetimes(contextlib.ExitStack):
                 exported.graph.erase_node(node)
         names: dict[int, str] = {}
         places: dict[int, int] = {}
+        ends: dict[int, list[int]] = {}
         place = -1
         for node in exported.graph.nodes:
+            if node.op == "placeholder" and (number := _number_in(node)):
+                names[number] = node.name
             if node.op != "call_function":
                 continue
             if node.target is not operator.getitem:  # which a file has as a result of its node
@@ -208,20 +232,34 @@ class Lifetimes(contextlib.ExitStack):
                 # Assertions that export puts in have the number of what they are about.
                 names.setdefault(number, node.name)
                 places.setdefault(number, place)
+            if node in self._given:
+                ends[place] = self._given[node]
+            for inner, name in _within(node):
+                number = _number_in(inner)
+                places.setdefault(number, place)
+                if name:
+                    names.setdefault(number, name)
         for number, of in self._detached.items():  # in the order of the nodes
             if number not in names and of in names:
-                names[number], places[number] = names[of], places[of]
+                names[number] = names[of]
+        in_order = sorted(places)
+
+        def place_of(number: int) -> int:
+            """What is not in the file ran with the last one before it that is; -1: before all."""
+            at = bisect.bisect(in_order, number)
+            return places[in_order[at - 1]] if at else -1
+
         for kept in self.kept_before.values():
             kept.name = names.get(kept.number, kept.name)  # it is in the graph where it is used
         let_go: dict[int, list[str]] = {}
         before: list[Kept] = [*self._still]
         for after, gone in self._let_go:
-            if after not in places:  # before anything has run
+            if (place := place_of(after)) < 0:  # before anything has run
                 continue
             if isinstance(gone, Kept):
                 before.append(gone)
-            if name := gone.name if isinstance(gone, Kept) else names.get(gone):
-                let_go.setdefault(places[after], []).append(name)
+            if name := gone.name if isinstance(gone, Kept) else names.get(gone, ""):
+                let_go.setdefault(place, []).append(name)
         return Told(
             let_go=sorted(let_go.items()),
             kept=[(kept.name, kept.size) for kept in before],
@@ -229,15 +267,42 @@ class Lifetimes(contextlib.ExitStack):
                 *(names[number] for number in self.kept if number in names),
                 *(kept.name for kept in self._still),
             ],
+            given=[
+                (end, [names[number] for number in numbers if number in names])
+                for end, numbers in ends.items()
+            ],
+            requires_gradient=[
+                (place_of(after) + 1, names[number])
+                for after, number in self._required
+                if number in names
+            ],
         )
+
+
+def _within(node: torch.fx.Node) -> Iterator[tuple[torch.fx.Node, str]]:
+    """The nodes of the graphs that a node runs, and what the graph calls those that it gives."""
+    names = {user.args[1]: user.name for user in node.users if user.target is operator.getitem}
+    for body in node.args:
+        if not isinstance(body, torch.fx.Node) or body.op != "get_attr":
+            continue
+        graph = getattr(body.graph.owning_module, str(body.target)).graph
+        given = pytree.tree_leaves(graph.output_node().args)
+        for inner in graph.nodes:
+            if _number_in(inner):
+                yield inner, names.get(given.index(inner), "") if inner in given else ""
 
 
 def _number_in(node: torch.fx.Node) -> int:
     return int((node.meta.get("custom") or {}).get(KEY, 0))
 
 
+def _slot_of(tensor: torch.Tensor, tracer: Any) -> Any:
+    """What stands for it in a traced graph; None where it is not traced."""
+    return proxy_tensor.get_proxy_slot(tensor, tracer, default=None)
+
+
 def _node_of(tensor: torch.Tensor, tracer: Any) -> torch.fx.Node:
-    return proxy_tensor.get_proxy_slot(tensor, tracer).proxy.node
+    return _slot_of(tensor, tracer).proxy.node
 
 
 def _is_held(tensor: Any) -> bool:

@@ -107,7 +107,7 @@ def program_of(
     if met.view is not None and met.view.nests:
         program.add_note(NESTS)
     if _trains(train):
-        for note in _unseen_in_training(model, args, kwargs):
+        for note in _unseen_in_training(model, args, kwargs, met):
             program.add_note(note)
     if train is not None and met.checkpoints:
         for note in met.checkpoints.join(train):
@@ -116,9 +116,9 @@ def program_of(
 
 
 def _unseen_in_training(
-    model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None
+    model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None, met: _Met
 ) -> Iterator[str]:
-    """What happens in a step that is told of neither the graph nor the options."""
+    """What happens in a step that neither the graph nor the options tell of."""
     hooked = [
         name
         for name, parameter in model.named_parameters()
@@ -130,12 +130,22 @@ def _unseen_in_training(
             f"hooks on gradients are not run, of {hooked[0]}{others}: what they allocate, and what "
             "they do instead of the optimizer, is not weighed"
         )
+    if met.view is not None and met.view.hooks:
+        yield (
+            "hooks on the gradients of what it computes (register_hook, retain_grad) are not run: "
+            "what they allocate and keep is not weighed"
+        )
     tensors = pytree.tree_leaves((args, dict(kwargs or {})))
-    if any(isinstance(t, torch.Tensor) and t.is_leaf and t.requires_grad for t in tensors):
+    inputs = [t for t in tensors if isinstance(t, torch.Tensor) and t.requires_grad]
+    if inputs and met.lifetimes is None:
         yield (
             "inputs require gradients, which are weighed as if they did not: what is computed and "
             "kept for them comes on top"
         )
+    elif not all(tensor.is_leaf for tensor in inputs):
+        yield "what inputs were computed from is not differentiated: the backward pass ends at them"
+    elif inputs:
+        yield "gradients of inputs go with the step, as the inputs do where each step has its own"
 
 
 # Tracing changes what PyTorch says of itself in the whole process.
@@ -267,12 +277,13 @@ def _traced(
             met = _Met()
             if as_ == "module":
                 met.lifetimes = traced.enter_context(Lifetimes())
-                before = [met.lifetimes.rehearse] if rehearsed else []
+                found = met.lifetimes
+                before = {"before": found.rehearse} if rehearsed else {}
                 met.view = traced.enter_context(
-                    EagerView(untraced, examples, met.lifetimes.returned, *before)
+                    EagerView(untraced, examples, found.returned, required=found.require, **before)
                 )
                 traced.enter_context(torch.set_grad_enabled(_trains(train)))
-                met.checkpoints = traced.enter_context(Checkpoints())
+                met.checkpoints = traced.enter_context(Checkpoints(found))
             exported = torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
             )

@@ -186,11 +186,12 @@ bool MaskFitsFlash(const Tensor& mask, const TensorView& query, const TensorView
   return fits(-2, query.size(-2)) && fits(-1, key.size(-2));
 }
 
-// The conditions of the fused kernel (sdp_utils_cpp.cpp, use_flash_attention_cpp).
-bool UsesFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
+// The conditions of the fused kernel (sdp_utils_cpp.cpp, use_flash_attention_cpp). A mask that
+// requires a gradient is none for it, whether gradients are recorded or not.
+bool UsesFlash(const OpView& op, const Tensor& mask) {
   const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
   if (op.real(4) > 0.0 || !IsFloating(query.dtype())) return false;
-  if (d.grad_enabled() && mask.defined() && mask.requires_grad()) return false;
+  if (mask.defined() && mask.requires_grad()) return false;
   for (const TensorView& t : {query, key, value}) {
     if ((t.rank() != 3 && t.rank() != 4) || t.rank() != query.rank()) return false;
     if (t.size(0) != query.size(0) || t.size(-1) != query.size(-1)) return false;
@@ -376,7 +377,7 @@ std::vector<Tensor> Attend(Dispatcher& d, const OpView& op) {
   if (d.target().device == Device::kCuda) return AttendOnCuda(d, op);
   const Tensor given = d.tensor(op, 3);
   const Tensor mask = AdditiveMask(d, given, op.self().dtype());
-  if (UsesFlash(d, op, mask)) return {CallFlash(d, op, mask)};
+  if (UsesFlash(op, mask)) return {CallFlash(d, op, mask)};
   return {d.Call("aten::_scaled_dot_product_attention_math", op.arg(0), op.arg(1), op.arg(2), mask,
                  op.arg(4), op.arg(5), std::nullopt, op.arg(6), op.arg(7))};
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
@@ -32,6 +33,12 @@ std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
 
 // A function of the model returns: what it was given stays as it is until after the call.
 std::vector<Tensor> LeaveFunction(Dispatcher&, const OpView&) { return {}; }
+
+// As Tensor.requires_grad_() does, also where no gradients are recorded.
+std::vector<Tensor> RequireGradient(Dispatcher& d, const OpView& op) {
+  if (d.has_autograd()) d.autograd().RequireGradient(d.tensor(op, 0).id());
+  return {};
+}
 
 // PyTorch differentiates loops step by step, in a way of its own.
 void RequireNoGradient(const Dispatcher& d, std::string_view loop,
@@ -150,6 +157,9 @@ constexpr std::array kRows{
     Composite("steelyard::leave",
               "A function of the model returns: its variables go, in their order.",
               "(Tensor[] variables) -> ()", "", Family::kControl, LeaveFunction, precision::kFollow,
+              kNoGradient),
+    Composite("steelyard::require_gradient", "A tensor requires a gradient from here on.",
+              "(Tensor tensor) -> ()", "", Family::kControl, RequireGradient, precision::kFollow,
               kNoGradient),
 };
 

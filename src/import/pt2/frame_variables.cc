@@ -94,6 +94,47 @@ bool NamesElements(std::string_view code) {
          std::isdigit(static_cast<unsigned char>(code[bracket + 1])) != 0;
 }
 
+// The calls of modules around a node, the outermost first.
+std::vector<CallId> CallsAround(const Program& program, CallId innermost) {
+  std::vector<CallId> calls;
+  for (CallId call = innermost; call != kNoId; call = program.calls[call].parent) {
+    calls.push_back(call);
+  }
+  std::ranges::reverse(calls);
+  return calls;
+}
+
+// The innermost that both are in.
+CallId CallAround(const Program& program, CallId a, CallId b) {
+  const std::vector<CallId> of_a = CallsAround(program, a), of_b = CallsAround(program, b);
+  const auto [end, other] = std::ranges::mismatch(of_a, of_b);
+  return end == of_a.begin() ? kNoId : *std::prev(end);
+}
+
+// The tensors of the main graph by the names that its file has for them.
+class ValuesByName {
+ public:
+  explicit ValuesByName(const Program& program) : program_(program) {
+    const auto add = [&](ValueId id) {
+      if (id == kNoId || program.values[id].kind != ValueKind::kTensor) return;
+      if (program.values[id].name != kNoString) ids_.emplace(program.values[id].name, id);
+    };
+    for (const ValueId id : program.main().inputs) add(id);
+    for (const Node& node : program.main().nodes) {
+      for (const ValueId id : program.results(node)) add(id);
+    }
+  }
+  // kNoId where there is none.
+  ValueId Find(std::string_view name) const {
+    const auto found = ids_.find(program_.strings.Find(name));
+    return found == ids_.end() ? kNoId : found->second;
+  }
+
+ private:
+  const Program& program_;
+  std::unordered_map<StringId, ValueId> ids_;
+};
+
 class Walk {
  public:
   Walk(const Program& program, const FrameLines& lines) : program_(program), lines_(lines) {
@@ -110,8 +151,8 @@ class Walk {
     std::vector<ValueId> values;
   };
   std::vector<Departure>& departures() { return departures_; }
-  // What goes where Python has let it go.
-  std::vector<Departure> Told(std::span<const ModuleFacts::LetGo> let_go) const;
+  // What goes where Python has let it go, and what a checkpointed function has to its end.
+  std::vector<Departure> Told(const ModuleFacts& module) const;
 
   // A cast that did nothing while it was traced, whose result the tracer took for its operand from
   // then on: after a node the operand is meant.
@@ -134,15 +175,15 @@ class Walk {
   };
 
   void FindLastUses();
-  // The calls of modules around a node, the outermost first.
-  std::vector<CallId> CallsAround(CallId innermost) const;
-  CallId CallAround(CallId a, CallId b) const;
+  bool Copies(std::span<const Argument> args) const;
+  ValueId TensorOf(ValueId id) const;
   bool TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const;
   void Return(std::size_t depth);
   void FinishStatement(Function& function);
   void FindMistaken(const Function& function, std::size_t names);
   std::vector<ValueId> ResultsOf(const Function& function, std::size_t names) const;
   void Depart(const Function& function, std::span<const ValueId> values);
+  std::vector<Departure> LetGo(const ModuleFacts& module) const;
 
   const Program& program_;
   const FrameLines& lines_;
@@ -157,6 +198,20 @@ class Walk {
 };
 
 bool IsCast(std::string_view op) { return op.starts_with("aten::to.") || op == "aten::type_as"; }
+
+// "x.to(dtype, copy=True)": a tensor of its own whatever its dtype.
+bool Walk::Copies(std::span<const Argument> args) const {
+  return std::ranges::any_of(args, [&](const Argument& arg) {
+    return arg.kind == ArgKind::kBool && arg.dim == Dim(1) && arg.name != kNoString &&
+           program_.text(arg.name) == "copy";
+  });
+}
+
+// A cast that did nothing gave its operand.
+ValueId Walk::TensorOf(ValueId id) const {
+  while (cast_from_[id] != kNoId) id = cast_from_[id];
+  return id;
+}
 
 void Walk::FindLastUses() {
   constexpr std::uint32_t kReturned = kNoId;
@@ -178,24 +233,16 @@ void Walk::FindLastUses() {
     note(note, args, i);
     const std::span<const ValueId> results = program_.results(graph.nodes[i]);
     if (results.size() != 1 || args.empty() || args[0].kind != ArgKind::kValue) continue;
-    const bool same = program_.values[results[0]].dtype == program_.values[args[0].value].dtype;
+    const bool same =
+        program_.values[results[0]].dtype == program_.values[args[0].value].dtype && !Copies(args);
     if (same && IsCast(program_.op_name(graph.nodes[i].op))) cast_from_[results[0]] = args[0].value;
   }
   note(note, graph.outputs, kReturned);
 }
 
-std::vector<CallId> Walk::CallsAround(CallId innermost) const {
-  std::vector<CallId> calls;
-  for (CallId call = innermost; call != kNoId; call = program_.calls[call].parent) {
-    calls.push_back(call);
-  }
-  std::ranges::reverse(calls);
-  return calls;
-}
-
 void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
   const std::span<const FrameLines::Line> lines = lines_.of(trace);
-  const std::vector<CallId> calls = CallsAround(program_.main().nodes[node].call);
+  const std::vector<CallId> calls = CallsAround(program_, program_.main().nodes[node].call);
   // A module that is none of the model's, such as a loss that a `forward` makes, has no call.
   std::vector<CallId> call_of;
   call_of.reserve(lines.size());
@@ -276,9 +323,8 @@ std::vector<ValueId> Walk::ResultsOf(const Function& function, std::size_t names
 void Walk::FindMistaken(const Function& function, std::size_t names) {
   const std::size_t known = std::max<std::size_t>(names, 1);
   for (std::size_t i = function.made; i + known < made_.size(); ++i) {
-    ValueId operand = cast_from_[made_[i]];
-    if (operand == kNoId || last_uses_[made_[i]] <= node_) continue;
-    if (cast_from_[operand] != kNoId) operand = cast_from_[operand];
+    const ValueId operand = TensorOf(made_[i]);
+    if (operand == made_[i] || last_uses_[made_[i]] <= node_) continue;
     mistaken_.push_back({.node = node_, .result = made_[i], .operand = operand});
   }
 }
@@ -319,47 +365,51 @@ void Walk::Depart(const Function& function, std::span<const ValueId> values) {
   if (!departure.values.empty()) departures_.push_back(std::move(departure));
 }
 
-std::vector<Walk::Departure> Walk::Told(std::span<const ModuleFacts::LetGo> let_go) const {
+std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module) const {
   const std::vector<Node>& nodes = program_.main().nodes;
-  struct Made {
-    ValueId id = kNoId;
-    CallId call = kNoId;
-  };
-  std::unordered_map<std::string_view, Made> by_name;
-  // What was there before was made in no call.
-  for (const ValueId id : program_.main().inputs) {
-    if (program_.values[id].role != Role::kCache) continue;
-    by_name.emplace(program_.text(program_.values[id].name), Made{id, kNoId});
-  }
+  const ValuesByName by_name(program_);
+  std::vector<CallId> makers(program_.values.size(), kNoId);  // none of what was there before
   for (const Node& node : nodes) {
     for (const ValueId id : program_.results(node)) {
-      if (id != kNoId)
-        by_name.emplace(program_.text(program_.values[id].name), Made{id, node.call});
+      if (id != kNoId) makers[id] = node.call;
     }
   }
   std::vector<Departure> told;
-  for (const ModuleFacts::LetGo& each : let_go) {
+  for (const ModuleFacts::LetGo& each : *module.let_go) {
     if (each.node >= nodes.size()) continue;
     for (const std::string& name : each.values) {
-      const auto found = by_name.find(name);
-      if (found == by_name.end()) continue;
-      const bool used = last_uses_[found->second.id] >= each.node;
-      if (used && program_.values[found->second.id].role != Role::kCache) continue;
+      const ValueId found = by_name.Find(name);
+      if (found == kNoId) continue;
+      const ValueId id = TensorOf(found);
+      const bool used = last_uses_[id] >= each.node;
+      if (used && program_.values[id].role != Role::kCache) continue;
       // Who held it has called both what made it and what ran last.
-      const CallId call = CallAround(found->second.call, nodes[each.node].call);
+      const CallId call = CallAround(program_, makers[id], nodes[each.node].call);
       if (told.empty() || told.back().node != each.node || told.back().call != call) {
         told.push_back({.node = each.node, .call = call, .values = {}});
       }
-      told.back().values.push_back(found->second.id);
+      told.back().values.push_back(id);
     }
   }
   return told;
 }
 
-CallId Walk::CallAround(CallId a, CallId b) const {
-  const std::vector<CallId> of_a = CallsAround(a), of_b = CallsAround(b);
-  const auto [end, other] = std::ranges::mismatch(of_a, of_b);
-  return end == of_a.begin() ? kNoId : *std::prev(end);
+std::vector<Walk::Departure> Walk::Told(const ModuleFacts& module) const {
+  const std::vector<Node>& nodes = program_.main().nodes;
+  const ValuesByName by_name(program_);
+  std::vector<Departure> told;
+  for (const ModuleFacts::LetGo& each : module.given) {
+    if (each.node >= nodes.size()) continue;
+    Departure end{.node = each.node, .call = nodes[each.node].call, .values = {}};
+    for (const std::string& name : each.values) {
+      if (const ValueId id = by_name.Find(name); id != kNoId) end.values.push_back(TensorOf(id));
+    }
+    if (!end.values.empty()) told.push_back(std::move(end));
+  }
+  // What goes with the functions around it goes after it.
+  std::ranges::move(LetGo(module), std::back_inserter(told));
+  std::ranges::stable_sort(told, {}, &Departure::node);
+  return told;
 }
 
 // Gives uses of mistaken results back to the operands.
@@ -394,27 +444,26 @@ class Corrections {
 
 // What the module holds of its last call goes in, and what it holds of this one goes out.
 void AddKept(Program& program, const ModuleFacts& module) {
-  std::unordered_map<std::string_view, ValueId> by_name;
-  for (ValueId id = 0; id < program.values.size(); ++id) {
-    by_name.emplace(program.text(program.values[id].name), id);
-  }
+  const ValuesByName by_name(program);
   Graph& graph = program.main();
+  std::unordered_map<std::string_view, ValueId> added;  // what no node stands for
   for (const ModuleFacts::Kept& kept : module.kept) {
-    auto found = by_name.find(kept.name);
-    if (found == by_name.end()) {
+    ValueId id = by_name.Find(kept.name);
+    if (id == kNoId) {
       const std::array<std::int64_t, 1> sizes{kept.bytes}, strides{1};
       const StringId name = program.strings.Intern(kept.name);
-      const ValueId id = program.AddTensor(name, DType::kUInt8, sizes, strides);
-      found = by_name.emplace(program.text(name), id).first;
+      id = program.AddTensor(name, DType::kUInt8, sizes, strides);
+      added.emplace(kept.name, id);
     }
-    program.values[found->second].role = Role::kCache;
-    graph.inputs.push_back(found->second);
+    program.values[id].role = Role::kCache;
+    graph.inputs.push_back(id);
   }
   for (const std::string& name : module.keeps) {
-    const auto found = by_name.find(name);
-    if (found == by_name.end()) continue;
-    program.values[found->second].role = Role::kCache;
-    graph.outputs.push_back(Argument::OfValue(found->second));
+    const auto found = added.find(name);
+    const ValueId id = found == added.end() ? by_name.Find(name) : found->second;
+    if (id == kNoId) continue;
+    program.values[id].role = Role::kCache;
+    graph.outputs.push_back(Argument::OfValue(id));
   }
 }
 
@@ -425,19 +474,51 @@ bool MakesKept(const Program& program, const Node& node) {
          std::ranges::find(program.main().inputs, results[0]) != program.main().inputs.end();
 }
 
+Node NodeOf(Program& program, std::string_view op, const Argument& argument, CallId call) {
+  Node node;
+  node.op = program.AddOpName(op);
+  node.arguments = program.AddArguments(std::span(&argument, 1));
+  node.outputs = program.AddOutputs({});
+  node.call = call;
+  if (call != kNoId) node.module = program.calls[call].module;
+  return node;
+}
+
 Node LeaveNode(Program& program, const Walk::Departure& departure) {
   std::vector<Argument> values;
   values.reserve(departure.values.size());
   for (const ValueId id : departure.values) values.push_back(Argument::OfValue(id));
-  const Argument list = Argument::OfList(program.AddArguments(values));
-  Node node;
-  node.op = program.AddOpName(kLeaveOp);
-  node.arguments = program.AddArguments(std::span(&list, 1));
-  node.outputs = program.AddOutputs({});
-  node.call = departure.call;
-  if (departure.call != kNoId) node.module = program.calls[departure.call].module;
-  return node;
+  return NodeOf(program, kLeaveOp, Argument::OfList(program.AddArguments(values)), departure.call);
 }
+
+// What functions of the module do beside calling operators, to be put between the nodes.
+class Additions {
+ public:
+  Additions(Program& program, std::span<const ModuleFacts::Requires> required,
+            std::span<const Walk::Departure> departures)
+      : program_(program), by_name_(program), required_(required), departures_(departures) {}
+
+  // `in`: the call that runs when the node does not run yet.
+  void Before(std::uint32_t node, CallId in, std::vector<Node>* nodes) {
+    for (; !required_.empty() && required_[0].before <= node; required_ = required_.subspan(1)) {
+      const ValueId id = by_name_.Find(required_[0].value);
+      if (id == kNoId) continue;
+      nodes->push_back(NodeOf(program_, kRequireGradientOp, Argument::OfValue(id), in));
+    }
+  }
+  void After(std::uint32_t node, std::vector<Node>* nodes) {
+    for (; !departures_.empty() && departures_[0].node == node;
+         departures_ = departures_.subspan(1)) {
+      nodes->push_back(LeaveNode(program_, departures_[0]));
+    }
+  }
+
+ private:
+  Program& program_;
+  const ValuesByName by_name_;
+  std::span<const ModuleFacts::Requires> required_;
+  std::span<const Walk::Departure> departures_;
+};
 
 }  // namespace
 
@@ -488,17 +569,21 @@ void HoldVariables(Program& program, const FrameLines& lines, std::span<const st
   const bool is_told = module != nullptr && module->let_go;
   if (is_told) AddKept(program, *module);
   const std::vector<Walk::Departure> departures =
-      is_told ? Walk(program, lines).Told(*module->let_go) : std::move(walked().departures());
+      is_told ? Walk(program, lines).Told(*module) : std::move(walked().departures());
+  std::span<const ModuleFacts::Requires> required;
+  if (module != nullptr) required = module->requires_gradient;
+  Additions additions(program, required, departures);
   const std::vector<Node> before = std::move(program.main().nodes);
   std::vector<Node> nodes;
-  nodes.reserve(before.size() + departures.size());
-  auto departure = departures.begin();
+  nodes.reserve(before.size() + departures.size() + required.size());
+  CallId last = kNoId;
   for (std::uint32_t i = 0; i < before.size(); ++i) {
+    const CallId call = before[i].call;
+    additions.Before(i, CallAround(program, std::exchange(last, call), call), &nodes);
     if (!MakesKept(program, before[i])) nodes.push_back(before[i]);
-    for (; departure != departures.end() && departure->node == i; ++departure) {
-      nodes.push_back(LeaveNode(program, *departure));
-    }
+    additions.After(i, &nodes);
   }
+  additions.Before(kNoId, kNoId, &nodes);
   program.main().nodes = std::move(nodes);
 }
 

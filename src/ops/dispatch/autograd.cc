@@ -159,12 +159,14 @@ void Autograd::Release(ValueId id) {
 }
 
 // The base goes before the history (C++ destroys what DifferentiableViewMeta has of its own first),
-// and both before the storage.
+// then the gradient of a leaf, and all before the storage.
 void Autograd::Die(Object& object) {
   const GradNodeId node = std::exchange(object.node, kNoId);
   const ValueId base = std::exchange(object.base, kNoId);
+  const bool leaf = std::exchange(object.leaf, false);
   if (base != kNoId) dispatcher_.Release(base);
   if (node != kNoId) DropNode(node);
+  if (leaf) ClearGradient(static_cast<ValueId>(&object - objects_.data()));
 }
 
 Tensor Autograd::ZerosWithoutMemory(const Dims& sizes, DType dtype) {
@@ -233,6 +235,9 @@ void Autograd::DropNode(GradNodeId id) {
     for (const Saved& saved : members) ReleaseOne(saved);
     const std::span<const Saved> context = saved(dead);
     nodes_[dead].saved = 0;
+    if (nodes_[dead].kind == GradNodeKind::kAccumulate) {
+      object(nodes_[dead].variable).accumulator = kNoId;
+    }
     for (const Saved& saved : context) ReleaseOne(saved);
     for (const Edge& edge : edges(dead)) {
       if (edge.node != kNoId && --nodes_[edge.node].references == 0) dying_.push_back(edge.node);
@@ -343,6 +348,7 @@ void Autograd::RequireAsSaved(std::string_view by, const Saved& saved) const {
 
 bool Autograd::IsLeaf(ValueId id) const {
   const Object& tensor = objects_[object_of_[id]];
+  if (tensor.leaf) return tensor.node == kNoId;
   const Value& value = program_.values[object_of_[id]];
   // Parts of an operator that autograd sees as one make views of leaves, of which it knows nothing.
   return value.requires_grad && value.role != Role::kActivation && tensor.node == kNoId &&
@@ -372,14 +378,36 @@ Edge Autograd::EdgeOf(ValueId tensor) {
   Refresh(tensor);
   Object& of = object(tensor);
   if (of.node != kNoId) return {of.node, of.slot};
-  if (of.base != kNoId) return {};  // made without gradients, of a base that requires them
-  if (of.accumulator == kNoId) {
-    const GradNodeId added = AddNode(
-        {.kind = GradNodeKind::kAccumulate, .sequence = kFirst, .variable = object_of_[tensor]});
-    of.accumulator = added;
-    nodes_[added].references = 1;  // its variable's
+  // Made without gradients, of a base that requires them.
+  if (of.base != kNoId && !of.leaf) return {};
+  if (of.accumulator == kNoId) of.accumulator = AddAccumulator(object_of_[tensor]);
+  return {object(tensor).accumulator, 0};
+}
+
+// A parameter is there as long as its module is, and the node as long as that. Another leaf knows
+// its node and does not keep it; the node keeps the leaf.
+GradNodeId Autograd::AddAccumulator(ValueId leaf) {
+  GradNode node{.kind = GradNodeKind::kAccumulate, .sequence = kFirst, .variable = leaf};
+  if (!object(leaf).leaf) {
+    node.references = 1;
+    return AddNode(node);
   }
-  return {of.accumulator, 0};
+  node.first_saved = static_cast<std::uint32_t>(saved_.size());
+  node.saved = 1;
+  dispatcher_.Retain(leaf);
+  saved_.push_back(AsItIs({.value = leaf, .in_context = true}));
+  return AddNode(node);
+}
+
+void Autograd::RequireGradient(ValueId id) {
+  Value& value = program_.values[object_of_[id]];
+  if (value.requires_grad) return;
+  if (!IsFloating(value.dtype) && !IsComplex(value.dtype)) {
+    Refuse("only floating point and complex numbers can require a gradient");
+  }
+  value.requires_grad = true;
+  program_.values[id].requires_grad = true;
+  object(id).leaf = true;
 }
 
 GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, const Node& context) {

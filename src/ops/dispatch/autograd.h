@@ -152,6 +152,9 @@ class Autograd {
   bool IsSparse(ValueId id) const;
   // A tensor that requires a gradient and has no history; views have their bases'.
   bool IsLeaf(ValueId id) const;
+  // As requires_grad_() does: one without history is a leaf from now on, which the graph keeps and
+  // which keeps its gradient.
+  void RequireGradient(ValueId id);
   // Whether a call that takes the last variable of a tensor may overwrite it (overwriting.cc).
   bool MayOverwrite(ValueId id) const;
 
@@ -213,6 +216,9 @@ class Autograd {
   // What was saved for a node, once it has run; its context only when it dies.
   void ReleaseSaved(GradNodeId id);
   Edge EdgeOf(ValueId tensor);
+  // Who runs a backward pass keeps the nodes that it begins with.
+  void RetainNode(GradNodeId id) { ++nodes_[id].references; }
+  void ReleaseNode(GradNodeId id) { DropNode(id); }
 
   // --- Regions that run again (checkpoint.cc) ----------------------------------------------------
 
@@ -246,6 +252,7 @@ class Autograd {
     ValueId root = kNoId;            // of a detached tensor: whose versions are its own
     ViewOrigin origin = ViewOrigin::kAlone;
     std::uint32_t version = 0;  // of a view: of its root, when it got its history
+    bool leaf = false;          // by RequireGradient
   };
   struct Version {
     std::uint32_t count = 0;
@@ -278,6 +285,7 @@ class Autograd {
   void EndRegion(RegionId id);
   void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
+  GradNodeId AddAccumulator(ValueId leaf);
   GradNodeId AddCall(GradNode node, std::span<const Tensor> inputs,
                      std::span<const Tensor> operands, std::span<const Tensor> context,
                      std::span<const Tensor> results);

@@ -189,6 +189,8 @@ class Dispatcher {
   // --- For the operators of a training step ------------------------------------------------------
 
   // Requires: the program trains (`Trains`).
+  // Whether it keeps track of histories at all; whoever asks for `autograd` knows so.
+  bool has_autograd() const { return autograd_ != nullptr; }
   Autograd& autograd() { return *autograd_; }
   TensorView ViewOf(ValueId id) const { return {out_, id}; }
   // Of a tensor that shares a storage: where in it the tensor begins, and how large it is. In

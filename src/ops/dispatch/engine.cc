@@ -99,6 +99,31 @@ Tensor SumTo(Dispatcher& d, const Tensor& gradient, const TensorView& variable) 
       "output is the loss, name it with --loss-output.");
 }
 
+// What a backward pass begins with, which it keeps.
+class Roots {
+ public:
+  Roots(Autograd& autograd, std::span<const Tensor> tensors) : autograd_(autograd) {
+    edges_.reserve(tensors.size());
+    for (const Tensor& tensor : tensors) {
+      edges_.push_back(autograd_.EdgeOf(tensor.id()));
+      if (edges_.back().node != kNoId) autograd_.RetainNode(edges_.back().node);
+    }
+  }
+  ~Roots() {
+    for (const Edge& edge : edges_) {
+      if (edge.node != kNoId) autograd_.ReleaseNode(edge.node);
+    }
+  }
+  Roots(const Roots&) = delete;
+  Roots& operator=(const Roots&) = delete;
+
+  std::span<const Edge> edges() const { return edges_; }
+
+ private:
+  Autograd& autograd_;
+  std::vector<Edge> edges_;
+};
+
 }  // namespace
 
 void Engine::CountDependencies(std::span<const Edge> roots) {
@@ -124,23 +149,23 @@ void Engine::CountDependencies(std::span<const Edge> roots) {
 }
 
 void Engine::Run(const Tensor& root, Tensor seed) {
-  const std::array edges{autograd_.EdgeOf(root.id())};
-  if (edges[0].node == kNoId) RefuseLoss(dispatcher_.program(), root.id());
-  CountDependencies(edges);
-  Arrive(edges[0], seed);
+  const Roots roots(autograd_, {&root, 1});
+  const Edge edge = roots.edges()[0];
+  if (edge.node == kNoId) RefuseLoss(dispatcher_.program(), root.id());
+  CountDependencies(roots.edges());
+  Arrive(edge, seed);
   seed.reset();
   RunReady();
   if (autograd_.listener() != nullptr) autograd_.listener()->OnBackwardEnd();
 }
 
 // The gradients are the caller's, who keeps them.
-void Engine::RunMany(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
-  std::vector<Edge> edges;
-  for (const Tensor& root : roots) edges.push_back(autograd_.EdgeOf(root.id()));
-  CountDependencies(edges);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
+void Engine::RunMany(std::span<const Tensor> tensors, std::span<const Tensor> seeds) {
+  const Roots roots(autograd_, tensors);
+  CountDependencies(roots.edges());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
     Tensor seed = seeds[i];
-    Arrive(edges[i], seed);
+    Arrive(roots.edges()[i], seed);
   }
   RunReady();
 }

@@ -111,7 +111,11 @@ def test_what_a_step_does_besides_is_said() -> None:
         n["message"] for n in steelyard.weigh(model, (x,), train="sgd", loss="sum").data["notes"]
     ]
     assert any(note.startswith("hooks on gradients are not run, of weight") for note in notes)
-    assert any(note.startswith("inputs require gradients") for note in notes)
+    assert any(note.startswith("gradients of inputs go with the step") for note in notes)
+    of_a_graph = steelyard.weigh(model, (x * 2,), train="sgd", loss="sum").data["notes"]
+    assert any("the backward pass ends at them" in note["message"] for note in of_a_graph)
+    exported = steelyard.weigh(model, (x,), train="sgd", loss="sum", as_="exported").data["notes"]
+    assert any(note["message"].startswith("inputs require gradients") for note in exported)
 
 
 def test_models_are_weighed_by_several_threads() -> None:

@@ -28,7 +28,7 @@ std::string Frame(int line, std::string_view code, std::string_view function = "
 // What a program becomes whose nodes have these traces; an empty one is none. The first call is the
 // model's, the others are those of its modules in the list "layers".
 std::string Held(std::string_view text, const std::vector<std::string>& traces,
-                 const std::vector<CallId>& calls = {}) {
+                 const std::vector<CallId>& calls = {}, const ModuleFacts* facts = nullptr) {
   Result<Program> program = ParseText(text, "net.txt");
   EXPECT_TRUE(program) << Describe(program.error());
   if (!program) return "";
@@ -49,7 +49,7 @@ std::string Held(std::string_view text, const std::vector<std::string>& traces,
   for (const std::string& trace : traces) {
     of_nodes.push_back(trace.empty() ? kNoId : lines.Read(trace));
   }
-  HoldVariables(*program, lines, of_nodes);
+  HoldVariables(*program, lines, of_nodes, facts);
   return BodyOf(*program);
 }
 
@@ -153,6 +153,49 @@ TEST(FrameVariables, ACastThatIsReturnedIsMeant) {
                    {outer + Frame(9, "h = f(x)"), outer + Frame(10, "return h.to(dtype)"),
                     Frame(2, "return f(y)")}),
               HasSubstr("= aten::relu(%b)"));
+}
+
+// --- Where the module is at hand
+// ------------------------------------------------------------------
+
+std::string Told(std::string_view text, const ModuleFacts& module) {
+  return Held(text, {"", "", "", ""}, {}, &module);
+}
+
+TEST(FrameVariables, WhatIsToldCounts) {
+  const std::string held = Told(kChain, {.let_go = {{{.node = 2, .values = {"a", "x", "none"}}}}});
+  EXPECT_THAT(held, HasSubstr("%c = aten::relu(%b)\nsteelyard::leave([%a, %x])\n%d"));
+}
+
+// Whether it is used later or not, and before what goes there with the functions around it.
+TEST(FrameVariables, ACheckpointHasWhatItIsGivenToItsEnd) {
+  const std::string held = Told(kChain, {.let_go = {{{.node = 2, .values = {"a"}}}},
+                                         .given = {{.node = 2, .values = {"c", "b"}}}});
+  EXPECT_THAT(held, HasSubstr("%c = aten::relu(%b)\nsteelyard::leave([%c, %b])\n"
+                              "steelyard::leave([%a])\n%d"));
+}
+
+TEST(FrameVariables, ValuesBeginToRequireGradients) {
+  const std::string held = Told(kChain, {.let_go = {std::vector<ModuleFacts::LetGo>()},
+                                         .requires_gradient = {{.before = 1, .value = "x"},
+                                                               {.before = 2, .value = "b"},
+                                                               {.before = 9, .value = "d"},
+                                                               {.before = 9, .value = "none"}}});
+  EXPECT_THAT(held, HasSubstr("%a = aten::relu(%x)\nsteelyard::require_gradient(%x)\n%b"));
+  EXPECT_THAT(held, HasSubstr("%b = aten::relu(%a)\nsteelyard::require_gradient(%b)\n%c"));
+  EXPECT_THAT(held, HasSubstr("%d = aten::relu(%c)\nsteelyard::require_gradient(%d)\nreturn"));
+}
+
+TEST(FrameVariables, ACastThatDidNothingGoesWithItsOperand) {
+  constexpr std::string_view kCast =
+      "input %x: f32[8]\n%a = aten::relu(%x)\n%b = aten::to.dtype(%a, f32, False, copy=";
+  constexpr std::string_view kRest = ")\n%c = aten::relu(%b)\n%d = aten::relu(%c)\nreturn %d\n";
+  const auto held = [&](std::string_view copy) {
+    return Told(std::string(kCast).append(copy).append(kRest),
+                {.let_go = {{{.node = 3, .values = {"b"}}}}});
+  };
+  EXPECT_THAT(held("False"), HasSubstr("steelyard::leave([%a])"));
+  EXPECT_THAT(held("True"), HasSubstr("steelyard::leave([%b])"));
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "../steps.h"
 
 namespace steelyard {
@@ -14,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 TEST(Autograd, WhatNobodyNeedsIsNotSaved) {
   EXPECT_THAT(SavedIn("aten::mul.Tensor(%p, %x)"), ElementsAre("x by MulBackward0"));
@@ -109,6 +114,47 @@ TEST(Autograd, ADetachedTensorHasNoHistory) {
   EXPECT_THAT(RefusalOfStep("%a = aten::neg(%p)\n%s = aten::sin(%a)\n%b = aten::detach_(%a)\n"
                             "%y = aten::mul.Tensor(%s, %p)\n"),
               HasSubstr("SinBackward0 needs f32[4,8] and its history, which aten::detach_ has"));
+}
+
+// --- requires_grad_()
+// ------------------------------------------------------------------------------
+
+std::string OfRequired(const std::string& lines) {
+  return "parameter %f: f32[4,8] frozen\nparameter %p: f32[4,8]\n%h = aten::neg(%f)\n" + lines +
+         "%loss = aten::sum(%y)\nsteelyard::backward(%loss) phase backward\nreturn %loss\n";
+}
+
+TEST(Autograd, WhatBeginsToRequireAGradientGetsOne) {
+  const std::string use = "%y = aten::mul.Tensor(%h, %p)\n";
+  const auto backward = [&](const std::string& lines) {
+    return KernelsOfPhase(KernelsOfProgram(OfRequired(lines)), Phase::kBackward);
+  };
+  const std::string require = "steelyard::require_gradient(%h)\n";
+  // One product for each factor.
+  EXPECT_EQ(std::ranges::count(backward(use), "aten::mul.Tensor"), 1);
+  EXPECT_EQ(std::ranges::count(backward(require + use), "aten::mul.Tensor"), 2);
+  EXPECT_EQ(std::ranges::count(backward(require + require + use), "aten::mul.Tensor"), 2);
+}
+
+// The graph has the leaf, and the leaf its gradient, until the loss goes.
+TEST(Autograd, SuchALeafAndItsGradientGoWithTheGraph) {
+  const std::vector<std::string> events = EventsOfProgram(OfRequired(
+      "steelyard::require_gradient(%h)\n%s = aten::sin(%h)\n%y = aten::add.Tensor(%s, %p)\n"));
+  ASSERT_GE(events.size(), 2U);
+  EXPECT_THAT(std::vector(events.end() - 3, events.end()),
+              UnorderedElementsAre(Line(-4, ""), Line(-kMatrix, ""), Line(-kMatrix, "")));
+}
+
+TEST(Autograd, SuchALeafIsNotOverwritten) {
+  EXPECT_THAT(RefusalOfStep("%h = aten::exp(%p)\n%d = aten::detach(%h)\n%e = aten::neg(%d)\n"
+                            "steelyard::require_gradient(%e)\n%y = aten::mul_.Tensor(%e, 2)\n"),
+              HasSubstr("cannot be overwritten"));
+}
+
+TEST(Autograd, OnlyNumbersWithFractionsRequireGradients) {
+  EXPECT_THAT(RefusalOfStep("%i = aten::argmax(%p)\nsteelyard::require_gradient(%i)\n"
+                            "%y = aten::neg(%p)\n"),
+              HasSubstr("only floating point and complex numbers"));
 }
 
 }  // namespace
