@@ -17,6 +17,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "steelyard/builder.h"
 #include "steelyard/error.h"
@@ -54,6 +56,8 @@ struct ModuleFacts {
   // node of each, in their order.
   std::vector<LetGo> given = {};
   std::vector<Requires> requires_gradient = {};  // in the order of nodes
+  // What symbols of sizes that only the data tell were for the example inputs: "u0", 47.
+  std::vector<std::pair<std::string, std::int64_t>> sizes = {};
 };
 
 struct ImportOptions {

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ import torch
 from torch._higher_order_ops import utils as operators
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, is_symbolic
 from torch.overrides import TorchFunctionMode, _pop_mode, _push_mode
 from torch.utils import _pytree as pytree
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -86,6 +88,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self._exits = contextlib.ExitStack()
         # Names of the functions with a backward pass of their own, in the order of their first use.
         self.functions: dict[str, None] = {}
+        # What sizes that only the data tell are for the example inputs, by their symbols.
+        self.sizes: dict[str, int] = {}
         self.hooks = 0  # on the gradients of what it computes
         self.nests = False  # whether a padded batch would become a nested tensor
 
@@ -119,7 +123,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             args[0].item()  # what it runs before it writes
             return UNKNOWN
         if known is None and _overwrites(func, kwargs):
-            self._known.clear()  # what is overwritten may be seen through any of them
+            self._forget((args[:1], kwargs.get("out")))
         required = func in REQUIRING and not args[0].requires_grad
         result = func(*args, **kwargs)
         if required and args[0].requires_grad:
@@ -216,6 +220,13 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             return None
         return pytree.tree_map_only(torch.Tensor, lambda tensor: self._known[tensor], call)
 
+    def _forget(self, overwritten: Any) -> None:
+        """It may be seen through any tensor on its storage."""
+        storages = {storage_of(leaf) for leaf in pytree.tree_leaves(overwritten)}
+        for tensor in list(self._known.keys()):
+            if storage_of(tensor) in storages:
+                del self._known[tensor]
+
     def _learn(self, func: Any, known: Any, result: Any) -> None:
         traced = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
         # What gives nothing may still overwrite what is known: `mask[2] = 0`.
@@ -228,6 +239,14 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         held = [value for value in values if isinstance(value, torch.Tensor)]
         for tensor, value in zip(traced, held, strict=False):
             self._known[tensor] = value
+            self._learn_sizes(tensor, value)
+
+    def _learn_sizes(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
+        for size, number in zip(tensor.shape, value.shape, strict=False):
+            if isinstance(size, torch.SymInt) and is_symbolic(size):
+                symbol = size.node.expr
+                if symbol.is_Symbol and symbol in free_unbacked_symbols(size):
+                    self.sizes[str(symbol)] = number
 
 
 def _opened(leaf: Any) -> Any:
@@ -276,8 +295,13 @@ def _is_mask(numbers: torch.Tensor) -> bool:
 
 
 def _is_small(tensor: torch.Tensor) -> bool:
-    known_size = all(isinstance(n, int) for n in tensor.shape)
-    return known_size and tensor.numel() <= MOST_ELEMENTS
+    """As far as its size is known while it is traced."""
+    return math.prod(n for n in tensor.shape if isinstance(n, int)) <= MOST_ELEMENTS
+
+
+def storage_of(leaf: Any) -> int | None:
+    """What a tensor lies in, which views of it do, too; of anything else nothing."""
+    return leaf.untyped_storage()._cdata if isinstance(leaf, torch.Tensor) else None
 
 
 def _overwrites(func: Any, kwargs: Any) -> bool:

@@ -30,7 +30,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from steelyard.eager_view import reached_from, replaced
+from steelyard.eager_view import reached_from, replaced, storage_of
 
 KEPT = "kept_from_the_last_call_"  # and a number: what values are called that nothing traced made
 KEY = "steelyard_node"  # of a node's annotation, which is a number that its copies have, too
@@ -159,7 +159,7 @@ class Lifetimes(contextlib.ExitStack):
                         made.append((weakref.ref(tensor), stored._cdata, stored.nbytes()))
                 return result
 
-        others = {_storage_of(tensor) for tensor in self._given_to}
+        others = {storage_of(tensor) for tensor in self._given_to}
         with disable_proxy_modes_tracing(), torch.no_grad(), Noting():
             call()
         gc.collect()
@@ -321,8 +321,3 @@ def _held_besides(result: Any) -> set[int]:
         if id(holder) not in within and not isinstance(holder, FrameType):
             held |= {id(tensor) for tensor in gc.get_referents(holder)}
     return held
-
-
-def _storage_of(value: Any) -> int | None:
-    """What a tensor lies in, which views of it do, too; of anything else nothing."""
-    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None

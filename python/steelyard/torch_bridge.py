@@ -34,9 +34,6 @@ from steelyard.errors import ExportError, UsageError
 from steelyard.lifetimes import Lifetimes
 from steelyard.model_source import hint_for, place_of, said_by
 
-# What of a module is weighed: what it does when it runs, or what torch.export makes of it.
-PATHS = ("module", "exported")
-
 NESTS = (
     "nn.TransformerEncoder makes a nested tensor of a padded batch whose rows begin with what is "
     "no padding, which is weighed as the padded one (enable_nested_tensor)"
@@ -70,8 +67,6 @@ def program_of(
     What the module checkpoints in a training step is added to what `train` has recomputed. With
     `hold_variables` the program holds tensors as long as the module's functions do.
     """
-    if as_ not in (None, *PATHS):
-        raise UsageError(f'there is no "{as_}"', "as_", f"There are: {', '.join(PATHS)}.")
     if isinstance(model, ExportedProgram):
         if args is not None or kwargs is not None or dynamic_shapes is not None:
             raise UsageError("an ExportedProgram has been exported with its inputs", "args")
@@ -91,7 +86,9 @@ def program_of(
                 model, args, kwargs, dynamic_shapes, mode, as_, train, hold_variables
             )
         lifetimes = met.lifetimes if hold_variables else None
-        program = _read(exported, type(model).__name__, hold_variables, lifetimes)
+        # With sizes left open the data may be others.
+        sizes = met.view.sizes if met.view is not None and dynamic_shapes is None else {}
+        program = _read(exported, type(model).__name__, hold_variables, lifetimes, sizes)
     if lifetimes is not None and met.keeps_unweighed:
         program.add_note(
             f"{len(lifetimes.kept)} of its tensors are still held when the module has returned, by "
@@ -427,10 +424,11 @@ def _read(
     name: str,
     as_module: bool = False,
     lifetimes: Lifetimes | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> _core.Program:
     """Reads an exported program by way of a file without weights."""
     told = () if lifetimes is None else lifetimes.told(exported)
-    facts = _core.ModuleFacts(_places_of(exported), *told)
+    facts = _core.ModuleFacts(_places_of(exported), *told, sizes=sizes or {})
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         Path | _core.Program | Mapping[str, Any] | torch.nn.Module | torch.export.ExportedProgram
     )
 
+# What of a module is weighed: what it does when it runs, or what torch.export makes of it.
+PATHS = ("module", "exported")
 UNITS = {
     "auto": _core.UnitStyle.AUTO,
     "decimal": _core.UnitStyle.DECIMAL,
@@ -184,13 +186,17 @@ def weigh(
     with example inputs,
     `args` and `kwargs`; it keeps its mode and its state, and its weights are neither read nor
     copied. Libraries may take another path while they are traced: `as_="module"`, the default, is
-    the one that they take when they run, `as_="exported"` the one that `torch.export` sees.
+    the one that they take when they run, `as_="exported"`, the default for files, the one that
+    `torch.export` sees.
 
     Raises a `SteelyardError` that says what is wrong, where, and what would help.
     """
     options = weigh_options(keywords)
+    if as_ not in (None, *PATHS):
+        raise UsageError(f'there is no "{as_}"', "as_", f"There are: {', '.join(PATHS)}.")
     if isinstance(model, (str, bytes, os.PathLike)):
-        _refuse_examples(args, kwargs, dynamic_shapes, as_)
+        _refuse_examples(args, kwargs, dynamic_shapes, None)
+        options.as_module = as_ == "module"
         options.path = os.fsdecode(model)
         return Weighing(_core.weigh(options))
     if isinstance(model, _core.Program):

@@ -165,6 +165,14 @@ void SetTrainable(Program& program, std::span<const StoredTensor> stored) {
   if (assumed) AddNote(program, "the file does not say which parameters are trained: all are");
 }
 
+void SetExamples(Program& program, const ModuleFacts& module) {
+  for (const auto& [name, size] : module.sizes) {
+    const StringId id = program.strings.Find(name);
+    const auto symbol = std::ranges::find(program.symbols, id, &Symbol::name);
+    if (id != kNoString && symbol != program.symbols.end()) symbol->example = size;
+  }
+}
+
 Result<Program> ReadArchive(const std::string& path, const ImportOptions& options) {
   SY_ASSIGN_OR_RETURN(const Archive archive, Archive::Open(path));
   const Contents contents = Survey(archive);
@@ -177,6 +185,7 @@ Result<Program> ReadArchive(const std::string& path, const ImportOptions& option
       told ? StoredAs(*options.module) : ReadStored(archive, contents);
   if (model.schema <= pt2::kSchemaWithoutGradients) SetTrainable(program, stored);
   pt2::TieNames(program, stored);
+  if (options.module != nullptr) SetExamples(program, *options.module);
   if (contents.models.size() > 1) {
     AddNote(program, "the archive holds " + std::to_string(contents.models.size()) +
                          " models; this is the first, " + Quoted(archive.name(contents.models[0])));

@@ -193,3 +193,36 @@ def test_micro_steps_hold_nothing_of_one_another() -> None:
         weighed = peak_of_weighing(model, x, train="sgd", loss="sum", accumulate=micro_steps)
         step(micro_steps)
         assert weighed == peak_of(events_of(functools.partial(step, micro_steps)))
+
+
+class Edges(torch.nn.Module):
+    """Keeps the edges of a graph that are no loops, after something else was overwritten."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):
+            kept = edges[:, edges[0] != edges[1]]
+            x = torch.zeros_like(x).index_add_(0, kept[1], self.linear(x)[kept[0]])
+        return x.square().mean()
+
+
+@pytest.mark.parametrize("loops", [0, 3, 10])
+def test_sizes_of_data_are_those_of_the_examples(loops: int) -> None:
+    edges = torch.stack([torch.arange(10), (torch.arange(10) + 1) % 10])
+    edges[1, :loops] = edges[0, :loops]
+    x, model = torch.zeros(10, 8), Edges()
+
+    def call() -> None:
+        with torch.no_grad():
+            model(x, edges)
+
+    weighing = steelyard.weigh(model, (x, edges))
+    memory = weighing.data["memory"]
+    assert memory["peak"] - memory["resident"] == peak_of(events_of(call))
+    notes = " ".join(note["message"] for note in weighing.data["notes"])
+    assert f"u0 = {10 - loops} is the model's example size; bind it with --size u0=N" in notes
+    most = steelyard.weigh(model, (x, edges), sizes={"u*": 10}).totals.peak_bytes
+    assert most >= memory["peak"]

@@ -326,7 +326,22 @@ def test_only_modules_are_weighed_as_such() -> None:
     with pytest.raises(steelyard.UsageError, match="as it was exported"):
         steelyard.weigh(torch.export.export(small(), (IMAGES,)), as_="module")
     with pytest.raises(steelyard.UsageError, match=r"only an nn\.Module"):
-        steelyard.weigh("model.pt2", as_="module")
+        steelyard.weigh({"model_type": "gpt2"}, as_="module")
+
+
+def test_of_a_file_the_module_is_weighed_as_far_as_it_is_told(tmp_path: Path) -> None:
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            z = torch.relu(y)
+            return torch.tanh(z)
+
+    path = tmp_path / "net.pt2"
+    torch.export.save(torch.export.export(Net(), (X,), strict=False), path)
+    whole, exported = (steelyard.weigh(path, as_=as_).totals for as_ in ("module", "exported"))
+    assert whole.peak_bytes == steelyard.weigh(Net(), X).totals.peak_bytes
+    assert whole.peak_bytes == exported.peak_bytes + X.nbytes
+    assert steelyard.weigh(path).totals.peak_bytes == exported.peak_bytes
 
 
 class Branches(torch.nn.Module):
