@@ -35,8 +35,7 @@ void BindImport(nb::module_& module) {
              const std::vector<std::pair<std::string, std::int64_t>>& kept,
              std::vector<std::string> keeps,
              const std::vector<std::pair<std::uint32_t, std::vector<std::string>>>& given,
-             const std::vector<std::pair<std::uint32_t, std::string>>& requires_gradient,
-             const std::map<std::string, std::int64_t>& sizes) {
+             const std::vector<std::pair<std::uint32_t, std::string>>& requires_gradient) {
             new (facts) ModuleFacts();
             for (const auto& [name, place] : stored) facts->stored.push_back({name, place});
             for (const auto& [name, bytes] : kept) facts->kept.push_back({name, bytes});
@@ -45,19 +44,26 @@ void BindImport(nb::module_& module) {
             for (const auto& [before, value] : requires_gradient) {
               facts->requires_gradient.push_back({before, value});
             }
-            facts->sizes.assign(sizes.begin(), sizes.end());
             if (!let_go) return;
             facts->let_go.emplace();
             for (const auto& [node, values] : *let_go) facts->let_go->push_back({node, values});
           },
           nb::arg("stored"), nb::arg("let_go").none() = nb::none(), nb::arg("kept") = nb::list(),
           nb::arg("keeps") = nb::list(), nb::arg("given") = nb::list(),
-          nb::arg("requires_gradient") = nb::list(), nb::arg("sizes") = nb::dict(),
+          nb::arg("requires_gradient") = nb::list(),
           "Where tensors lie, by their names; after which nodes which values are let go; what it "
           "holds of its last call, by names and in bytes, and which values it keeps; by the last "
-          "nodes of checkpointed functions what these are given; before which nodes which values "
-          "begin to require a gradient; and what sizes that only the data tell were for the "
-          "example inputs, by their symbols.");
+          "nodes of checkpointed functions what these are given; and before which nodes which "
+          "values begin to require a gradient.")
+      .def_prop_rw(
+          "sizes",
+          [](const ModuleFacts& facts) {
+            return std::map<std::string, std::int64_t>(facts.sizes.begin(), facts.sizes.end());
+          },
+          [](ModuleFacts& facts, const std::map<std::string, std::int64_t>& sizes) {
+            facts.sizes.assign(sizes.begin(), sizes.end());
+          },
+          "What sizes that only the data tell were for the example inputs, by their symbols.");
   module.def(
       "import_file",
       [](const std::string& path, const std::string& from, bool as_module,

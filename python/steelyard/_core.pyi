@@ -729,10 +729,19 @@ class Document:
 class ModuleFacts:
     """What is known of a module at hand."""
 
-    def __init__(self, stored: Mapping[str, str], let_go: Sequence[tuple[int, Sequence[str]]] | None = None, kept: Sequence[tuple[str, int]] = [], keeps: Sequence[str] = [], given: Sequence[tuple[int, Sequence[str]]] = [], requires_gradient: Sequence[tuple[int, str]] = [], sizes: Mapping[str, int] = {}) -> None:
+    def __init__(self, stored: Mapping[str, str], let_go: Sequence[tuple[int, Sequence[str]]] | None = None, kept: Sequence[tuple[str, int]] = [], keeps: Sequence[str] = [], given: Sequence[tuple[int, Sequence[str]]] = [], requires_gradient: Sequence[tuple[int, str]] = []) -> None:
         """
-        Where tensors lie, by their names; after which nodes which values are let go; what it holds of its last call, by names and in bytes, and which values it keeps; by the last nodes of checkpointed functions what these are given; before which nodes which values begin to require a gradient; and what sizes that only the data tell were for the example inputs, by their symbols.
+        Where tensors lie, by their names; after which nodes which values are let go; what it holds of its last call, by names and in bytes, and which values it keeps; by the last nodes of checkpointed functions what these are given; and before which nodes which values begin to require a gradient.
         """
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """
+        What sizes that only the data tell were for the example inputs, by their symbols.
+        """
+
+    @sizes.setter
+    def sizes(self, arg: Mapping[str, int], /) -> None: ...
 
 def import_file(path: str, importer: str = '', as_module: bool = False, module: ModuleFacts | None = None) -> Program:
     """The model in a file."""

@@ -14,11 +14,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
+from torch._export import utils as export
 from torch._higher_order_ops import utils as operators
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
@@ -60,6 +61,9 @@ NESTING = frozenset(
         torch.Tensor.to_padded_tensor,
     }
 )
+# How code goes over the rows of a tensor, each in its turn.
+TAKING_ROWS = frozenset({torch.Tensor.__iter__, torch.Tensor.unbind, torch.unbind})
+MOST_TURNS = 256  # of a loop that runs as often as the data tell
 NEEDS_WEIGHTS = 10  # which of the arguments of torch._native_multi_head_attention says so
 UNKNOWN = "?"  # what a number is written as that is not known
 
@@ -75,13 +79,15 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         module: torch.nn.Module,
         examples: Any,
         returned: Callable[[Any], None] = lambda _: None,
-        before: Callable[[Callable[[], Any]], None] = lambda _: None,
         required: Callable[[torch.Tensor], None] = lambda _: None,
+        assumes: bool = False,
     ) -> None:
         super().__init__()
         self._module = module
         self._returned = returned  # is called with what the module has given
-        self._before = before  # is called with what calls the module
+        # Is called with what calls the module.
+        self.before: Callable[[Callable[[], Any]], None] = lambda _: None
+        self._assumes = assumes  # that sizes which nobody knows are as large as they can be
         self._required = required  # is called with what begins to require a gradient
         self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
         self._known = WeakTensorKeyDictionary()  # what traced tensors hold
@@ -105,6 +111,10 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self._exits.enter_context(_layers_run_fused())
         self._exits.enter_context(replaced(torch.autograd.Function, "apply", self._meet_function))
         self._exits.enter_context(replaced(operators, "setup_compilation_env", self._meet_compiler))
+        if self._assumes:  # then it is not asserted that a size is what it is taken for
+            self._exits.enter_context(
+                replaced(export, "insert_deferred_runtime_asserts", lambda _: _do_nothing)
+            )
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -124,6 +134,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             return UNKNOWN
         if known is None and _overwrites(func, kwargs):
             self._forget((args[:1], kwargs.get("out")))
+        if self._assumes and func in TAKING_ROWS:
+            _refuse_long_loop(args[0])
         required = func in REQUIRING and not args[0].requires_grad
         result = func(*args, **kwargs)
         if required and args[0].requires_grad:
@@ -131,6 +143,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self.hooks += func in HOOKING
         if known is not None:
             self._learn(func, known, result)
+        if self._assumes:
+            _assume_sizes((args, kwargs), result)
         if func is torch._native_multi_head_attention and not _needs_weights(args, kwargs):
             return result[0], None  # what it gives for tensors that have no memory is empty
         return result
@@ -188,7 +202,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             if module.__dict__ is not self._module.__dict__:
                 return call(module, *args, **kwargs)
             self._meet_inputs(args, kwargs)
-            self._before(lambda: call(module, *args, **kwargs))
+            self.before(lambda: call(module, *args, **kwargs))
             result = call(module, *args, **kwargs)
             self._returned(result)
             return pytree.tree_map(_opened, result)
@@ -243,10 +257,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
 
     def _learn_sizes(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
         for size, number in zip(tensor.shape, value.shape, strict=False):
-            if isinstance(size, torch.SymInt) and is_symbolic(size):
-                symbol = size.node.expr
-                if symbol.is_Symbol and symbol in free_unbacked_symbols(size):
-                    self.sizes[str(symbol)] = number
+            if symbol := _settle(size, number):
+                self.sizes[symbol] = number
 
 
 def _opened(leaf: Any) -> Any:
@@ -297,6 +309,58 @@ def _is_mask(numbers: torch.Tensor) -> bool:
 def _is_small(tensor: torch.Tensor) -> bool:
     """As far as its size is known while it is traced."""
     return math.prod(n for n in tensor.shape if isinstance(n, int)) <= MOST_ELEMENTS
+
+
+def _do_nothing(*_: Any, **__: Any) -> None:
+    """Stands for a pass."""
+
+
+def _settle(size: Any, number: int) -> str:
+    """Has branches that depend on a size which only the data tell be taken as for this number.
+    Returns its symbol; none where it is no such size."""
+    if not isinstance(size, torch.SymInt) or not is_symbolic(size):
+        return ""
+    symbol = size.node.expr
+    if not symbol.is_Symbol or symbol not in free_unbacked_symbols(size):
+        return ""
+    size.node.shape_env.set_real_tensor_prop_unbacked_vals(symbol, number)
+    return str(symbol)
+
+
+def _assume_sizes(call: Any, result: Any) -> None:
+    """What chooses by a mask may choose all of it, and other functions all rows."""
+    given = [leaf for leaf in pytree.tree_leaves(call) if isinstance(leaf, torch.Tensor)]
+    masks = [tensor.numel() for tensor in given if tensor.dtype == torch.bool]
+    rows = [tensor.shape[0] for tensor in given if tensor.dim() > 0]
+    met = {str(free) for tensor in given for size in tensor.shape for free in _unbacked_in(size)}
+    for tensor in pytree.tree_leaves(result):
+        if not isinstance(tensor, torch.Tensor):
+            continue
+        for size in tensor.shape:
+            made = [symbol for symbol in _unbacked_in(size) if str(symbol) not in met]
+            if made and (most := _most_of([*masks, *rows][:1], size.node.shape_env)) is not None:
+                _settle(size, most)
+
+
+def _refuse_long_loop(tensor: torch.Tensor) -> None:
+    size: Any = tensor.shape[0] if tensor.dim() else 0
+    if not _unbacked_in(size):
+        return
+    turns = _most_of([size], size.node.shape_env)
+    if turns is None or turns > MOST_TURNS:
+        raise NotImplementedError("a loop runs as often as the data tell")
+
+
+def _unbacked_in(size: Any) -> Any:
+    return free_unbacked_symbols(size) if isinstance(size, torch.SymInt) else ()
+
+
+def _most_of(sizes: Sequence[Any], environment: Any) -> int | None:
+    """The first of them, with what is settled; nothing where it is not known."""
+    if not sizes or isinstance(sizes[0], int):
+        return sizes[0] if sizes else None
+    number = sizes[0].node.expr.xreplace(environment.real_tensor_prop_unbacked_vals)
+    return int(number) if number.is_Integer else None
 
 
 def storage_of(leaf: Any) -> int | None:

@@ -155,6 +155,7 @@ class Lifetimes(contextlib.ExitStack):
                 result = func(*args, **(kwargs or {}))
                 for tensor in pytree.tree_leaves(result):
                     if isinstance(tensor, FakeTensor):
+                        _forget_symbols(tensor.fake_mode.shape_env)
                         stored = tensor.untyped_storage()
                         made.append((weakref.ref(tensor), stored._cdata, stored.nbytes()))
                 return result
@@ -290,6 +291,12 @@ def _within(node: torch.fx.Node) -> Iterator[tuple[torch.fx.Node, str]]:
         for inner in graph.nodes:
             if _number_in(inner):
                 yield inner, names.get(given.index(inner), "") if inner in given else ""
+
+
+def _forget_symbols(environment: Any) -> None:
+    """Whoever traces next would ask where sizes that only the data tell came from."""
+    if environment is not None:
+        environment.pending_fresh_unbacked_symbols.clear()
 
 
 def _number_in(node: torch.fx.Node) -> int:

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 # Words in PyTorch's exceptions, and what helps against what they mean.
+OF_DATA = r"data.dependent|unbacked|u0\b|\.item\(\)|nonzero"
 HINTS = (
     (
-        r"data.dependent|unbacked|u0\b|\.item\(\)|nonzero",
+        OF_DATA,
         "A branch or a size depends on the values of a tensor: write it with torch.where or "
         "torch.cond, or state what holds with torch._check; torch.export.draft_export(model, args) "
         "lists all such places.",
@@ -76,6 +77,12 @@ def said_by(error: BaseException) -> str:
     if not line or isinstance(error, BARE):
         return f"{type(error).__name__}{': ' if line else ''}{line}"
     return line
+
+
+def asks_for_data(error: BaseException) -> bool:
+    """Whether PyTorch would have to know what tensors hold."""
+    said = " ".join(str(one) for one in _chain(error))
+    return re.search(OF_DATA, said, re.IGNORECASE) is not None
 
 
 def hint_for(error: BaseException) -> str:

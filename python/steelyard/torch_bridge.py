@@ -32,7 +32,10 @@ from steelyard.checkpoints import Checkpoints
 from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
 from steelyard.lifetimes import Lifetimes
-from steelyard.model_source import hint_for, place_of, said_by
+from steelyard.model_source import asks_for_data, hint_for, place_of, said_by
+
+# How PyTorch begins to tell of sizes that it was told, which only the data have.
+SETTLED = "propagate_real_tensors"
 
 NESTS = (
     "nn.TransformerEncoder makes a nested tensor of a padded batch whose rows begin with what is "
@@ -93,6 +96,11 @@ def program_of(
         program.add_note(
             f"{len(lifetimes.kept)} of its tensors are still held when the module has returned, by "
             "its attributes or hooks: what it holds from one call to the next is not weighed"
+        )
+    if met.assumes:
+        program.add_note(
+            "branches that depend on sizes which only the data tell are taken as for the largest "
+            "that these can be"
         )
     if met.instead:
         program.add_note(met.instead)
@@ -189,11 +197,19 @@ def _traced_somehow(
     train: _core.TrainOptions | None,
     again: bool,
 ) -> tuple[ExportedProgram, _Met]:
-    """As it runs; where that cannot be traced, and was not asked for, as torch.export does."""
+    """As it runs; where that cannot be traced, with sizes that only the data tell as large as they
+    can be; where that cannot be either, and was not asked for, as torch.export does."""
+    traced = _traced_as_called if again else _traced
     try:
-        traced = _traced_as_called if again else _traced
         return traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", train)
     except ExportError as error:
+        if as_ != "exported" and error.cause is not None and asks_for_data(error.cause):
+            with contextlib.suppress(ExportError):
+                exported, met = traced(
+                    model, args, kwargs, dynamic_shapes, mode, "module", train, assumes=True
+                )
+                met.assumes = True
+                return exported, met
         if as_ is not None:
             raise
         try:
@@ -212,9 +228,10 @@ def _traced_as_called(
     mode: str,
     as_: str,
     train: _core.TrainOptions | None,
+    assumes: bool = False,
 ) -> tuple[ExportedProgram, _Met]:
     """As it is called again and again, where it keeps tensors from one call to the next."""
-    first = _traced(model, args, kwargs, dynamic_shapes, mode, as_, train)
+    first = _traced(model, args, kwargs, dynamic_shapes, mode, as_, train, assumes=assumes)
     met = first[1]
     if met.lifetimes is None or not met.lifetimes.kept or (train is not None and train.first_step):
         return first
@@ -222,7 +239,9 @@ def _traced_as_called(
     if train is not None and train.accumulate > 1:
         return first
     with contextlib.suppress(ExportError):
-        return _traced(model, args, kwargs, dynamic_shapes, mode, as_, train, rehearsed=True)
+        return _traced(
+            model, args, kwargs, dynamic_shapes, mode, as_, train, rehearsed=True, assumes=assumes
+        )
     return first
 
 
@@ -238,6 +257,7 @@ class _Met:
     checkpoints: Checkpoints | None = None
     lifetimes: Lifetimes | None = None
     instead: str = ""  # why it is not weighed as it runs
+    assumes: bool = False  # sizes that nobody knows, to take a branch
     keeps_unweighed: bool = False  # what it holds from one call to the next
 
 
@@ -250,6 +270,7 @@ def _traced(
     as_: str,
     train: _core.TrainOptions | None,
     rehearsed: bool = False,
+    assumes: bool = False,
 ) -> tuple[ExportedProgram, _Met]:
     """The module exported without reading or changing anything of it: along the path that libraries
     take when they are traced, or, as "module", along the one that they take when they run. With
@@ -275,10 +296,10 @@ def _traced(
             if as_ == "module":
                 met.lifetimes = traced.enter_context(Lifetimes())
                 found = met.lifetimes
-                before = {"before": found.rehearse} if rehearsed else {}
-                met.view = traced.enter_context(
-                    EagerView(untraced, examples, found.returned, required=found.require, **before)
-                )
+                view = EagerView(untraced, examples, found.returned, found.require, assumes)
+                if rehearsed:
+                    view.before = found.rehearse
+                met.view = traced.enter_context(view)
                 traced.enter_context(torch.set_grad_enabled(_trains(train)))
                 met.checkpoints = traced.enter_context(Checkpoints(found))
             exported = torch.export.export(
@@ -304,7 +325,7 @@ def _said_once() -> Iterator[None]:
     held: list[tuple[logging.Handler, logging.LogRecord]] = []
     here = threading.get_ident()
     filters = []
-    for handler in logging.getLogger("torch").handlers:
+    for handler in _handlers_of_torch():
 
         def waits(record: logging.LogRecord, handler: logging.Handler = handler) -> bool:
             if record.thread != here:
@@ -322,8 +343,15 @@ def _said_once() -> Iterator[None]:
         for handler, waits in filters:
             handler.removeFilter(waits)
     for handler, record in held:
-        handler.handle(record)
+        if not str(record.msg).startswith(SETTLED):
+            handler.handle(record)
     sys.stderr.write("".join(written.held))
+
+
+def _handlers_of_torch() -> list[logging.Handler]:
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict)]
+    of_torch = [logger for logger in loggers if logger.name.partition(".")[0] == "torch"]
+    return list(dict.fromkeys(handler for logger in of_torch for handler in logger.handlers))
 
 
 class _WithoutTorch:
@@ -428,7 +456,8 @@ def _read(
 ) -> _core.Program:
     """Reads an exported program by way of a file without weights."""
     told = () if lifetimes is None else lifetimes.told(exported)
-    facts = _core.ModuleFacts(_places_of(exported), *told, sizes=sizes or {})
+    facts = _core.ModuleFacts(_places_of(exported), *told)
+    facts.sizes = sizes or {}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)

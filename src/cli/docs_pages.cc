@@ -106,8 +106,8 @@ std::string CliPage() {
   out += ChoiceTable("`--count`", CountingConventions());
   out +=
       "\nThe keys of the JSON report are those of [report.schema.json](report.schema.json), those "
-      "of "
-      "a comparison those of [comparison.schema.json](comparison.schema.json).\n";
+      "of a comparison those of [comparison.schema.json](comparison.schema.json), those of a run "
+      "those of [run.schema.json](run.schema.json).\n";
   return out;
 }
 

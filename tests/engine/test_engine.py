@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import safetensors.torch
 import torch
@@ -19,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests/data"
+SCHEMA = json.loads((ROOT / "docs/run.schema.json").read_text())
 STEELYARD = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
 LEARNING_RATE = 0.01
 STEPS = 3
@@ -43,6 +45,8 @@ def steelyard(command: str, path: Path, *options: object) -> dict[str, Any]:
     done = subprocess.run(line, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
+    if command == "run":
+        jsonschema.validate(report, SCHEMA)
     return report
 
 

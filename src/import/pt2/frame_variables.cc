@@ -232,7 +232,8 @@ void Walk::FindLastUses() {
     const std::span<const Argument> args = program_.args(graph.nodes[i]);
     note(note, args, i);
     const std::span<const ValueId> results = program_.results(graph.nodes[i]);
-    if (results.size() != 1 || args.empty() || args[0].kind != ArgKind::kValue) continue;
+    if (results.size() != 1 || results[0] == kNoId) continue;
+    if (args.empty() || args[0].kind != ArgKind::kValue) continue;
     const bool same =
         program_.values[results[0]].dtype == program_.values[args[0].value].dtype && !Copies(args);
     if (same && IsCast(program_.op_name(graph.nodes[i].op))) cast_from_[results[0]] = args[0].value;

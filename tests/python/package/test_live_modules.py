@@ -226,3 +226,46 @@ def test_sizes_of_data_are_those_of_the_examples(loops: int) -> None:
     assert f"u0 = {10 - loops} is the model's example size; bind it with --size u0=N" in notes
     most = steelyard.weigh(model, (x, edges), sizes={"u*": 10}).totals.peak_bytes
     assert most >= memory["peak"]
+
+
+class Chosen(torch.nn.Module):
+    """Goes on with rows that its own numbers choose, if there are any, one after the other where
+    that is asked for."""
+
+    def __init__(self, each: bool = False) -> None:
+        super().__init__()
+        self.linear, self.each = torch.nn.Linear(8, 8), each
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x)
+        rows = y[y.sum(1) > 0]
+        if rows.numel() == 0:
+            return x.sum()
+        if self.each:
+            return torch.stack([row.sin() for row in rows]).sum()
+        return self.linear(rows).sum()
+
+
+def test_branches_by_sizes_of_data_are_taken_for_the_largest() -> None:
+    x, model = torch.ones(300, 8), Chosen()
+    with torch.no_grad():
+        model.linear.weight.fill_(1.0)
+        model.linear.bias.fill_(1.0)
+
+    def call() -> None:
+        with torch.no_grad():
+            model(x)
+
+    weighing = steelyard.weigh(model, x)
+    memory = weighing.data["memory"]
+    assert memory["peak"] - memory["resident"] == peak_of(events_of(call))
+    notes = " ".join(note["message"] for note in weighing.data["notes"])
+    assert "taken as for the largest that these can be" in notes
+    assert "u0 = 300 is assumed" in notes
+    with pytest.raises(steelyard.ExportError, match="data-dependent"):
+        steelyard.weigh(Chosen(each=True), x)
+
+
+def test_what_is_settled_is_not_logged(capfd: pytest.CaptureFixture[str]) -> None:
+    steelyard.weigh(Chosen(), torch.ones(300, 8))
+    assert "propagate_real_tensors" not in "".join(capfd.readouterr())

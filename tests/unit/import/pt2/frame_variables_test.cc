@@ -155,6 +155,17 @@ TEST(FrameVariables, ACastThatIsReturnedIsMeant) {
               HasSubstr("= aten::relu(%b)"));
 }
 
+// As of "aten::item", whose number a file may say that nobody has.
+TEST(FrameVariables, AResultMayBeNone) {
+  Result<Program> program = ParseText(kChain, "net.txt");
+  ASSERT_TRUE(program);
+  program->main().outputs.clear();
+  program->outputs[program->main().nodes.back().outputs.begin] = kNoId;
+  const std::vector<std::uint32_t> traces(4, kNoId);
+  HoldVariables(*program, FrameLines(), traces);
+  EXPECT_EQ(program->main().nodes.size(), 4U);
+}
+
 // --- Where the module is at hand
 // ------------------------------------------------------------------
 
