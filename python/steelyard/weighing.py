@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from steelyard import _core
-from steelyard.errors import UsageError
+from steelyard.errors import SteelyardError, UsageError
 from steelyard.options import WeighKeywords, weigh_options
 
 if TYPE_CHECKING:
@@ -274,7 +274,12 @@ def _weigh_config(config: Mapping[str, Any], options: _core.WeighOptions) -> Wei
         options.path = os.path.join(folder, "config.json")  # noqa: PTH118
         with open(options.path, "w", encoding="utf-8") as file:  # noqa: PTH123
             json.dump(dict(config), file)
-        return Weighing(_core.weigh(options))
+        try:
+            return Weighing(_core.weigh(options))
+        except SteelyardError as error:
+            # The caller knows of no file.
+            where = error.where.replace(options.path, "config", 1)
+            raise type(error)(error.message, where, error.hint) from None
 
 
 def _refuse_examples(args: Any, kwargs: Any, dynamic_shapes: Any, as_: Any) -> None:

@@ -11,8 +11,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "import/gguf_names.h"
 #include "import/hf_config/hf_config_importer.h"
@@ -27,11 +30,53 @@ constexpr std::string_view kQuantisationFact = "quantisation";
 
 bool IsQuantised(const Program& program) { return HasFact(program, kQuantisationFact); }
 
+using Names = std::set<std::string_view>;
+
+void AddNames(const Program& program, const std::vector<NamedTensor>& tensors, Names* to) {
+  for (const NamedTensor& tensor : tensors) to->insert(program.text(tensor.name));
+}
+
+// "3 tensors of the config are not stored, as model.norm.weight": those of `tensors` with none of
+// these names, but for second names.
+std::string Lacking(const Program& program, const std::vector<NamedTensor>& tensors,
+                    const Names& names, std::string_view whose, std::string_view what) {
+  std::int64_t count = 0;
+  std::string_view first;
+  for (const NamedTensor& tensor : tensors) {
+    const std::string_view name = program.text(tensor.name);
+    if (tensor.tied_to != kNoId || names.contains(name)) continue;
+    if (count++ == 0) first = name;
+  }
+  if (count == 0) return "";
+  return fmt::format(
+      "{} {} {}, as {}", count,
+      count == 1 ? fmt::format("tensor {} is", whose) : fmt::format("tensors {} are", whose), what,
+      first);
+}
+
+// What a config and the weights beside it do not agree in.
+void NoteDifferences(const Program& weights, Program* built) {
+  Names stored, known;
+  AddNames(weights, weights.parameters, &stored);
+  AddNames(*built, built->parameters, &known);
+  AddNames(*built, built->buffers, &known);
+  std::string lacking = Lacking(*built, built->parameters, stored, "of the config", "not stored");
+  std::string more =
+      Lacking(weights, weights.parameters, known, "of the weights", "none of the model's");
+  // From here on the names may lie elsewhere.
+  if (!lacking.empty()) lacking += ". What is not stored counts as the config has it.";
+  if (!more.empty()) more += ". It does not count.";
+  for (const std::string& note : {lacking, more}) {
+    if (!note.empty()) built->notes.push_back(built->strings.Intern(note));
+  }
+}
+
 // The model that was built of a config, with the weights beside it as they are stored.
 Result<Program> Joined(Program built, const Importer& reader, const std::string& path,
                        const ImportOptions& options) {
   SY_ASSIGN_OR_RETURN(const Program weights, reader.read(path, options));
   Result<Program> joined = WithQuantisedWeights(std::move(built), weights);
+  if (joined) NoteDifferences(weights, &*joined);
   if (joined) return joined;
   return Unexpected(Within(path + "/config.json: quantization_config", std::move(joined).error()));
 }

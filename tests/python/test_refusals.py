@@ -30,7 +30,7 @@ ELSEWHERE = {
     "it is longer than 64 KiB": "an expression of 64 KiB; expressions_test.cc",
     "graphs or arguments are nested too deeply": "hundreds of levels; arguments_test.cc",
     "it cannot be mapped: ": "a disk that fails; memory_map_test.cc",
-    "functions and loops make more than": "needs four million nodes",
+    "functions and loops make more than": "needs a quarter of a million nodes",
     "the index is absurdly long": "a hundred megabytes of it",
     "is negative": "the command line refuses the sign before",
 }

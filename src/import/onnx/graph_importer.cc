@@ -18,8 +18,9 @@
 namespace steelyard::onnx {
 namespace {
 
-// Functions that call functions could make more nodes than there is memory for.
-constexpr std::int64_t kMostNodes = std::int64_t{1} << 22;
+// Functions that call functions, and loops in loops, could make more nodes than there is memory
+// for: of a small file a quarter of a million.
+constexpr std::int64_t kMostNodes = std::int64_t{1} << 18;
 constexpr int kMostDepth = 64;
 // Operators that could not be translated are counted in the report; these many are explained.
 constexpr int kMostNotes = 4;
@@ -117,6 +118,7 @@ void GraphImporter::Declare(const GraphProto& graph, Environment& environment) {
 }
 
 void GraphImporter::Run(const GraphProto& graph) {
+  nodes_of_file_ = std::ssize(graph.nodes);
   Environment environment;
   environment.opsets = &model_.opsets;
   environment.items = AddInitializers(graph, workshop_);
@@ -145,8 +147,10 @@ void GraphImporter::ReturnOutputs(const GraphProto& graph, const Environment& en
 
 void GraphImporter::RunNodes(const std::vector<NodeProto>& nodes, Environment& environment) {
   for (const NodeProto& node : nodes) {
-    if (++nodes_ > kMostNodes) {
-      throw Refusal{Unsupported("functions and loops make more than 4194304 nodes", PlaceOf(node))};
+    if (++nodes_ > kMostNodes + nodes_of_file_) {
+      throw Refusal{
+          Unsupported("functions and loops make more than " + std::to_string(kMostNodes) + " nodes",
+                      PlaceOf(node))};
     }
     // Within a function, its caller tells the module.
     if (depth_ == 0) modules_.GoTo(node);

@@ -112,7 +112,13 @@ void If(Call& call) {
 }
 
 // What each step gave, along a new first dimension.
-void GiveStacked(Call& call, const std::vector<Item*>& steps) {
+// An axis of `rank` ones, which may be counted from the end.
+std::int64_t Counted(std::int64_t axis, std::int64_t rank) {
+  if (axis < -rank || axis >= rank) Call::GiveUp("an axis that is none");
+  return axis < 0 ? axis + rank : axis;
+}
+
+void GiveStacked(Call& call, const std::vector<Item*>& steps, std::int64_t axis = 0) {
   if (steps.empty()) Call::GiveUp("a loop of no steps has no results");
   std::vector<Tensor> parts;
   parts.reserve(steps.size());
@@ -120,8 +126,9 @@ void GiveStacked(Call& call, const std::vector<Item*>& steps) {
   const Item& first = *steps.at(0);
   if (!first.shape || !first.dtype) Call::GiveUp("a step's result of unknown shape");
   Shape to = *first.shape;
-  to.insert(to.begin(), Dim(static_cast<std::int64_t>(steps.size())));
-  call.Give(call.Emit("aten::stack", parts, 0), {*first.dtype, to});
+  const std::int64_t at = Counted(axis, std::ssize(to) + 1);
+  to.insert(to.begin() + at, Dim(static_cast<std::int64_t>(steps.size())));
+  call.Give(call.Emit("aten::stack", parts, at), {*first.dtype, to});
 }
 
 // Whether a loop goes on, as its condition says; nothing where only the data tell.
@@ -291,15 +298,39 @@ void Loop(Call& call) {
   for (const std::vector<Item*>& steps : stacked) GiveStacked(call, steps);
 }
 
-// States, then what is scanned along its first dimension.
+// How a scan goes along one of its operands or results.
+struct Along {
+  std::int64_t axis = 0;
+  bool back = false;
+};
+
+std::vector<Along> Ways(Call& call, std::string_view of, std::size_t count) {
+  const auto listed = [&](std::string_view what) {
+    const std::string name = std::string("scan_") + std::string(of) + std::string(what);
+    return call.integers(name).value_or(std::vector<std::int64_t>());
+  };
+  const std::vector<std::int64_t> axes = listed("_axes"), directions = listed("_directions");
+  std::vector<Along> ways(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i < axes.size()) ways[i].axis = axes[i];
+    if (i < directions.size()) ways[i].back = directions[i] != 0;
+  }
+  return ways;
+}
+
+// What a step takes of an operand.
+Item* SliceOf(Call& call, std::size_t operand, const Along& way, std::int64_t at) {
+  Item slice;
+  slice.dtype = call.dtype(operand);
+  slice.shape = call.shape(operand);
+  slice.shape->erase(slice.shape->begin() + way.axis);
+  slice.tensor = call.Emit("aten::select.int", call.tensor(operand), way.axis, at);
+  return &call.workshop().Add(std::move(slice));
+}
+
+// States, then what is scanned, each along a dimension of its own.
 void Scan(Call& call) {
   const std::string_view body = call.graph("body");
-  for (const char* name :
-       {"scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"}) {
-    const auto list = call.integers(name).value_or(std::vector<std::int64_t>());
-    const auto is_zero = [](std::int64_t entry) { return entry == 0; };
-    if (!std::ranges::all_of(list, is_zero)) Call::GiveUp("a scan along other dimensions, or back");
-  }
   if (call.opset() < 9) Call::GiveUp("a scan with a batch");
   const std::int64_t scanned = call.integer("num_scan_inputs", 0);
   if (scanned < 1 || scanned > static_cast<std::int64_t>(call.count())) {
@@ -307,7 +338,11 @@ void Scan(Call& call) {
   }
   const std::size_t states = call.count() - static_cast<std::size_t>(scanned);
   if (call.wanted() < states) Call::GiveUp("fewer results than states");
-  const Dim length = call.shape(states).at(0);
+  std::vector<Along> takes = Ways(call, "input", call.count() - states);
+  for (std::size_t i = 0; i < takes.size(); ++i) {
+    takes[i].axis = Counted(takes[i].axis, std::ssize(call.shape(states + i)));
+  }
+  const Dim length = call.shape(states).at(static_cast<std::size_t>(takes[0].axis));
   if (!length.is_number() || length.number() > kMostSteps) {
     Call::GiveUp("a scan of more than 256 steps, or of a symbolic number");
   }
@@ -315,12 +350,9 @@ void Scan(Call& call) {
   std::vector<std::vector<Item*>> stacked(call.wanted() - states);
   for (std::int64_t step = 0; step < length.number(); ++step) {
     std::vector<Item*> operands = carried;
-    for (std::size_t i = states; i < call.count(); ++i) {
-      Item slice;
-      slice.dtype = call.dtype(i);
-      slice.shape = Shape(call.shape(i).begin() + 1, call.shape(i).end());
-      slice.tensor = call.Emit("aten::select.int", call.tensor(i), 0, step);
-      operands.push_back(&call.workshop().Add(std::move(slice)));
+    for (std::size_t i = 0; i < takes.size(); ++i) {
+      const std::int64_t at = takes[i].back ? length.number() - 1 - step : step;
+      operands.push_back(SliceOf(call, states + i, takes[i], at));
     }
     const std::vector<Item*> results = call.run_graph(body, operands);
     if (results.size() != states + stacked.size()) Call::GiveUp("a body of other results");
@@ -328,7 +360,11 @@ void Scan(Call& call) {
     for (std::size_t i = 0; i < stacked.size(); ++i) stacked[i].push_back(results[states + i]);
   }
   for (Item* item : carried) call.GiveItem(*item);
-  for (const std::vector<Item*>& steps : stacked) GiveStacked(call, steps);
+  const std::vector<Along> gives = Ways(call, "output", stacked.size());
+  for (std::size_t i = 0; i < stacked.size(); ++i) {
+    if (gives[i].back) std::ranges::reverse(stacked[i]);
+    GiveStacked(call, stacked[i], gives[i].axis);
+  }
 }
 
 // --- Lists --------------------------------------------------------------------------------------

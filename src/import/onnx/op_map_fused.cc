@@ -2,11 +2,17 @@
 //
 // Norms, activations and products that ONNX Runtime's optimizer joins (com.microsoft,
 // docs/ContribOperators.md of onnxruntime), taken apart as the models did that they were fused of.
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/shapes.h"
+#include "import/onnx/windows.h"
 
 namespace steelyard::onnx {
 namespace {
@@ -69,15 +75,56 @@ void SwiGlu(Call& call) {
   call.Give(call.Emit("aten::mul.Tensor", gate, call.tensor(1)), call.like(0));
 }
 
+// --- Convolutions ------------------------------------------------------------------------------
+
+Tensor Activated(Call& call, Tensor x) {
+  const std::string name = call.text("activation", "");
+  const std::optional<AttributeProto> params = call.attribute("activation_params");
+  const std::vector<double> with = params ? params->reals : std::vector<double>();
+  const auto given = [&](std::size_t i, double otherwise) {
+    return i < with.size() ? with[i] : otherwise;
+  };
+  if (name.empty()) return x;
+  if (name == "Relu") return call.Emit("aten::relu", x);
+  if (name == "Tanh") return call.Emit("aten::tanh", x);
+  if (name == "Sigmoid") return call.Emit("aten::sigmoid", x);
+  if (name == "LeakyRelu") return call.Emit("aten::leaky_relu", x, given(0, 0.01));
+  if (name == "Clip") return call.Emit("aten::clamp", x, given(0, 0), given(1, 6));
+  if (name != "HardSigmoid") Call::GiveUp("the activation " + name);
+  const Tensor line =
+      call.Emit("aten::add.Scalar", call.Emit("aten::mul.Tensor", x, given(0, 0.2)), given(1, 0.5));
+  return call.Emit("aten::clamp", line, 0, 1);
+}
+
+// x, weight, bias, what is added before the activation
+void FusedConvolution(Call& call) {
+  Shape to;
+  Tensor out = Convolved(
+      call, {.input = call.tensor(0), .weight = call.tensor(1), .bias = call.optional(2)}, &to);
+  if (call.has(3)) out = call.Emit("aten::add.Tensor", out, call.tensor(3));
+  call.Give(Activated(call, out), {call.dtype(0), to});
+}
+
 // --- Products -----------------------------------------------------------------------------------
 
+// Rows that come before the batches, [rows, batches..., columns], go behind them.
+Tensor RowsBehind(Call& call, Tensor x, Shape& sizes) {
+  if (sizes.size() < 3) return x;
+  Builder::Shape order;
+  for (std::size_t i = 1; i + 1 < sizes.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
+  order.push_back(0);
+  order.push_back(static_cast<std::int64_t>(sizes.size()) - 1);
+  std::rotate(sizes.begin(), sizes.begin() + 1, sizes.end() - 1);
+  return call.Emit("aten::permute", x, order);
+}
+
 void FusedProduct(Call& call) {
-  if (call.integer("transBatchA", 0) != 0 || call.integer("transBatchB", 0) != 0) {
-    Call::GiveUp("batches that are transposed");
-  }
   Tensor operands[] = {call.tensor(0), call.tensor(1)};
   Shape sizes[] = {call.shape(0), call.shape(1)};
   for (const std::size_t i : {0U, 1U}) {
+    if (call.integer(i == 0 ? "transBatchA" : "transBatchB", 0) != 0) {
+      operands[i] = RowsBehind(call, operands[i], sizes[i]);
+    }
     if (call.integer(i == 0 ? "transA" : "transB", 0) == 0 || sizes[i].size() < 2) continue;
     operands[i] = call.Emit("aten::transpose.int", operands[i], -2, -1);
     std::swap(sizes[i][sizes[i].size() - 1], sizes[i][sizes[i].size() - 2]);
@@ -91,6 +138,7 @@ void FusedProduct(Call& call) {
 constexpr std::array kRows{
     OpRow{"BiasGelu", 1, BiasedGelu, "none", kMicrosoft},
     OpRow{"FastGelu", 1, BiasedGelu, "tanh", kMicrosoft},
+    OpRow{"FusedConv", 1, FusedConvolution, "", kMicrosoft},
     OpRow{"FusedMatMul", 1, FusedProduct, "", kMicrosoft},
     OpRow{"Gelu", 1, BiasedGelu, "none", kMicrosoft},
     OpRow{"QuickGelu", 1, QuickGelu, "", kMicrosoft},

@@ -80,8 +80,12 @@ class Equation {
         continue;
       }
       const auto letter = static_cast<unsigned char>(term[i]);
-      ++times_[letter];
-      sizes_[letter] = shape[at++];
+      const Dim size = shape[at++];
+      // A size of 1 goes with any.
+      const Shape both = ++times_[letter] == 1
+                             ? Shape{size}
+                             : shapes::Broadcast(call_.sizes(), {sizes_[letter]}, {size});
+      sizes_[letter] = both[0];
     }
   }
   // Without an arrow: letters that stand once, in alphabetical order.

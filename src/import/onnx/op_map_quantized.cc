@@ -273,6 +273,80 @@ void ScaledConvolution(Call& call) {
   call.Give(Quantized(call, out, {6, 7}, dtype, 0), {dtype, to});
 }
 
+// --- What ONNX Runtime's quantizer makes of other operators -------------------------------------
+
+// The result's type is its zero point's, or else the operand's.
+DType DTypeBy(Call& call, const Scaling& by, std::size_t operand) {
+  return call.has(by.zero) ? call.dtype(by.zero) : call.dtype(operand);
+}
+
+// a, its scale and zero point, b, its scale and zero point, those of the result
+void ScaledPairs(Call& call) {
+  const Tensor a = Dequantized(call, 0, {1, 2}, 0), b = Dequantized(call, 3, {4, 5}, 0);
+  const DType dtype = DTypeBy(call, {6, 7}, 0);
+  const Tensor out = call.Emit(call.row().target, a, b);
+  call.Give(Quantized(call, out, {6, 7}, dtype, 0),
+            {dtype, shapes::Broadcast(call.sizes(), call.shape(0), call.shape(3))});
+}
+
+// x, its scale and zero point, those of the result
+void ScaledElements(Call& call) {
+  const Tensor x = Dequantized(call, 0, {1, 2}, 0);
+  const DType dtype = DTypeBy(call, {3, 4}, 0);
+  const bool leaky = call.row().target == "aten::leaky_relu";
+  const Tensor out = leaky ? call.Emit("aten::leaky_relu", x, call.real("alpha", 0.01F))
+                           : call.Emit(call.row().target, x);
+  call.Give(Quantized(call, out, {3, 4}, dtype, 0), {dtype, call.shape(0)});
+}
+
+void ScaledSoftmax(Call& call) {
+  const Tensor x = Dequantized(call, 0, {1, 2}, 0);
+  const DType dtype = DTypeBy(call, {3, 4}, 0);
+  const int axis = call.axis(call.integer("axis", -1), call.rank(0));
+  const Tensor out = call.Emit("aten::softmax.int", x, axis);
+  call.Give(Quantized(call, out, {3, 4}, dtype, 0), {dtype, call.shape(0)});
+}
+
+// The result's scale and zero point, then of each operand it and its own.
+void ScaledConcatenation(Call& call) {
+  constexpr std::size_t kFirst = 2, kOfEach = 3;
+  if (call.count() < kFirst + kOfEach) Call::GiveUp("nothing is joined");
+  const auto axis = static_cast<std::size_t>(call.axis(call.integer("axis", 0), call.rank(kFirst)));
+  std::vector<Tensor> parts;
+  Shape to = call.shape(kFirst);
+  to[axis] = Dim(0);
+  for (std::size_t i = kFirst; i + 2 < call.count(); i += kOfEach) {
+    parts.push_back(Dequantized(call, i, {i + 1, i + 2}, 0));
+    to[axis] = call.sizes().Sum(to[axis], call.shape(i).at(axis));
+  }
+  const DType dtype = DTypeBy(call, {0, 1}, kFirst);
+  const Tensor out = call.Emit("aten::cat", parts, static_cast<std::int64_t>(axis));
+  call.Give(Quantized(call, out, {0, 1}, dtype, 0), {dtype, to});
+}
+
+// a, its scale and zero point, b, its scale and zero point, bias, the result's scale and zero
+// point, without which it is float32.
+void ScaledGeneral(Call& call) {
+  const bool first = call.integer("transA", 0) != 0, second = call.integer("transB", 0) != 0;
+  const Shape &a = call.shape(0), &b = call.shape(3);
+  if (a.size() != 2 || b.size() != 2) Call::GiveUp("operands that are no matrices");
+  Tensor left = Dequantized(call, 0, {1, 2}, 0),
+         right = Dequantized(call, 3, {4, 5}, second ? 0 : 1);
+  if (first) left = call.Emit("aten::t", left);
+  if (second) right = call.Emit("aten::t", right);
+  Tensor out = call.Emit("aten::mm", left, right);
+  const double alpha = call.real("alpha", 1);
+  if (alpha != 1) out = call.Emit("aten::mul.Tensor", out, alpha);
+  if (call.has(6)) {
+    const Tensor bias = call.Emit("aten::to.dtype", call.tensor(6), DType::kFloat32);
+    out = call.Emit("aten::add.Tensor", out, bias);
+  }
+  const Shape to{first ? a[1] : a[0], second ? b[0] : b[1]};
+  if (!call.has(7)) return call.Give(out, {DType::kFloat32, to});
+  const DType dtype = DTypeBy(call, {7, 8}, 0);
+  call.Give(Quantized(call, out, {7, 8}, dtype, 0), {dtype, to});
+}
+
 // a, packed numbers of [columns, blocks, bytes], scales, zero points, order of blocks, bias
 void NarrowMatrixProduct(Call& call) {
   if (call.has(4)) Call::GiveUp("blocks in another order");
@@ -295,8 +369,15 @@ constexpr std::array kRows{
     OpRow{"DynamicQuantizeLinear", 11, QuantizeDynamically},
     OpRow{"MatMulInteger", 10, MatrixProduct},
     OpRow{"MatMulNBits", 1, NarrowMatrixProduct, "", kMicrosoft},
+    OpRow{"QGemm", 1, ScaledGeneral, "", kMicrosoft},
+    OpRow{"QLinearAdd", 1, ScaledPairs, "aten::add.Tensor", kMicrosoft},
+    OpRow{"QLinearConcat", 1, ScaledConcatenation, "", kMicrosoft},
     OpRow{"QLinearConv", 10, ScaledConvolution},
+    OpRow{"QLinearLeakyRelu", 1, ScaledElements, "aten::leaky_relu", kMicrosoft},
     OpRow{"QLinearMatMul", 10, ScaledMatrixProduct},
+    OpRow{"QLinearMul", 1, ScaledPairs, "aten::mul.Tensor", kMicrosoft},
+    OpRow{"QLinearSigmoid", 1, ScaledElements, "aten::sigmoid", kMicrosoft},
+    OpRow{"QLinearSoftmax", 1, ScaledSoftmax, "", kMicrosoft},
     OpRow{"QuantizeLinear", 10, Quantize},
     OpRow{"QuantizeLinear", 1, Quantize, "", kMicrosoft},
 };

@@ -30,6 +30,17 @@ void Convolution(Call& call) {
   call.Give(out, {call.dtype(0), to});
 }
 
+// What sizes and paddings are far below, so that sums of some of them fit.
+constexpr std::int64_t kMost = std::int64_t{1} << 48;
+
+std::int64_t Times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || product < -kMost || product > kMost) {
+    Call::GiveUp("sizes that no tensor has");
+  }
+  return product;
+}
+
 // Of a transposed convolution: what `output_shape` asks for instead of paddings. Beyond what the
 // windows reach there are zeros.
 void PadToOutput(Call& call, const std::vector<std::int64_t>& wanted,
@@ -39,8 +50,8 @@ void PadToOutput(Call& call, const std::vector<std::int64_t>& wanted,
     Window& window = windows[i];
     const Dim size = call.shape(0)[i + 2];
     if (!size.is_number()) Call::GiveUp("output_shape of a symbolic size");
-    std::int64_t total =
-        window.stride * (size.number() - 1) + added[i] + window.extent() - wanted[i];
+    std::int64_t total = Times(window.stride, Times(size.number(), 1) - 1) + Times(added[i], 1) +
+                         Times(window.extent(), 1) - Times(wanted[i], 1);
     if (total < 0) added[i] -= std::exchange(total, 0);
     window.before = upper ? total / 2 : total - total / 2;
     window.after = total - window.before;
@@ -61,7 +72,7 @@ void TransposedConvolution(Call& call) {
     for (std::size_t i = 0; i < count; ++i) {
       const Dim size = call.shape(0)[i + 2];
       if (!size.is_number()) Call::GiveUp("auto_pad of a symbolic size");
-      same.push_back(size.number() * windows[i].stride);
+      same.push_back(Times(size.number(), windows[i].stride));
     }
     PadToOutput(call, same, added, windows);
   }

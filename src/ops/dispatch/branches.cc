@@ -3,6 +3,11 @@
 // A choice among graphs that only the data make: each is tried, and the costliest stays, so that
 // what is weighed is enough whatever is chosen.
 
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "ops/dispatch/dispatcher.h"
 #include "ops/dispatch/graph_tracer.h"
 #include "ops/dispatch/locals.h"
@@ -39,8 +44,8 @@ GraphCost Dispatcher::CostOf(GraphId graph, const std::vector<Tensor>& operands)
 }
 
 // A trial under autograd would leave nodes of the backward pass behind: it runs apart.
-std::vector<Tensor> Dispatcher::RunCostliest(std::span<const GraphId> graphs,
-                                             const std::vector<Tensor>& operands) {
+GraphId Dispatcher::CostliestOf(std::span<const GraphId> graphs,
+                                const std::vector<Tensor>& operands) {
   GraphId costliest = graphs[0];
   GraphCost most{-1, -1};
   for (const GraphId graph : graphs) {
@@ -51,6 +56,26 @@ std::vector<Tensor> Dispatcher::RunCostliest(std::span<const GraphId> graphs,
     most = cost;
     costliest = graph;
   }
+  return costliest;
+}
+
+// What was found in a trial holds when the branch runs: without that, choices within choices would
+// be tried twice as often with each level.
+std::vector<Tensor> Dispatcher::RunCostliest(std::span<const GraphId> graphs,
+                                             const std::vector<Tensor>& operands) {
+  std::vector<std::int64_t> key(graphs.begin(), graphs.end());
+  for (const Tensor& operand : operands) {
+    key.push_back(operand.defined() ? static_cast<std::int64_t>(operand.dtype()) : -1);
+    if (!operand.defined()) continue;
+    key.push_back(operand.rank());
+    key.insert(key.end(), operand.sizes().begin(), operand.sizes().end());
+    const std::span<const std::int64_t> strides = operand.view().strides();
+    key.insert(key.end(), strides.begin(), strides.end());
+  }
+  const auto known = costliest_.find(key);
+  if (known != costliest_.end()) return RunGraph(known->second, operands);
+  const GraphId costliest = CostliestOf(graphs, operands);
+  costliest_.emplace(std::move(key), costliest);
   return RunGraph(costliest, operands);
 }
 

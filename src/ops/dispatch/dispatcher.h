@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -349,6 +350,7 @@ class Dispatcher {
   Work WorkSince(std::size_t node) const;
   GraphCost CostSince(std::size_t node) const;
   GraphCost CostOf(GraphId graph, const std::vector<Tensor>& operands);
+  GraphId CostliestOf(std::span<const GraphId> graphs, const std::vector<Tensor>& operands);
   // What a row began and could not finish can be taken back, and its results carried with the
   // sizes that the file gives.
   struct Progress;
@@ -427,10 +429,12 @@ class Dispatcher {
   std::unique_ptr<Autocast> autocast_;  // of a program with such regions
   std::vector<Tensor> held_, kept_;
   bool grad_enabled_ = false;
-  bool runs_again_ = false;                // of RunGraphAgain
-  bool recording_ = false;                 // inside an operator that autograd sees as one
-  bool has_step_ = false;                  // the operator has a step that is only within one
-  bool has_lazy_ = false;                  // some tensor stands for other values than are stored
+  bool runs_again_ = false;  // of RunGraphAgain
+  bool recording_ = false;   // inside an operator that autograd sees as one
+  bool has_step_ = false;    // the operator has a step that is only within one
+  bool has_lazy_ = false;    // some tensor stands for other values than are stored
+  // Of graphs and the layouts of their operands: which of the graphs computes most.
+  std::map<std::vector<std::int64_t>, GraphId> costliest_;
   std::span<const ValueId> recorded_;      // results of the node whose operator runs
   std::optional<std::int64_t> data_size_;  // of WithSize
   int depth_ = 0;

@@ -76,3 +76,9 @@ def test_a_path_does_not_end_at_a_nul(tmp_path: Path) -> None:
     path = written(tmp_path, "input %x: f32[2]\nreturn %x\n")
     with pytest.raises(package.NotFoundError, match="there is no such file"):
         package.weigh(f"{path}\0", importer="text")
+
+
+def test_a_config_is_no_file() -> None:
+    with pytest.raises(package.InvalidInputError, match="n_embd") as caught:
+        package.weigh({"model_type": "gpt2", "n_embd": -1})
+    assert caught.value.where == "config: n_embd"

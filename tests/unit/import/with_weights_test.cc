@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "steelyard/builder.h"
 
@@ -12,6 +13,7 @@ namespace steelyard {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::string_view kConfig =
     "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 8, "
@@ -102,6 +104,55 @@ TEST(DescribedByWeights, IsTheWeightsWhereTheyAreOfAnotherModel) {
   program = DescribedByWeights(Reading(ReadNine), "file", {.runs = true});
   ASSERT_FALSE(program);
   EXPECT_THAT(Describe(program.error()), HasSubstr("--from weights"));
+}
+
+// Two layers, of which a config says that their weights are quantised.
+Program TwoLayers() {
+  Builder b("Model");
+  const Builder::Tensor x = b.Input("x", DType::kFloat32, {2, 4});
+  const Builder::Tensor h =
+      b.Call("aten::linear", x, b.Parameter("fc.weight", DType::kFloat32, {8, 4}),
+             b.Parameter("fc.bias", DType::kFloat32, {8}));
+  b.Return(b.Call("aten::linear", h, b.Parameter("out.weight", DType::kFloat32, {2, 8})));
+  Program program = *std::move(b).Build();
+  program.facts.push_back(
+      {.name = program.strings.Intern("quantisation"), .text = program.strings.Intern("nf4")});
+  return program;
+}
+
+Program Stored(bool all) {
+  Builder b("Weights");
+  b.Parameter("fc.weight", DType::kFloat32, {8, 4});
+  b.Parameter("fc.bias", DType::kFloat32, {8});
+  b.Parameter(all ? "out.weight" : "others.weight", DType::kFloat32, {2, 8});
+  Program program = *std::move(b).Build();
+  program.has_graph = false;
+  program.packings.push_back({.name = program.strings.Intern("nf4"), .bytes = 20});
+  program.parameters[0].packing = 0;
+  return program;
+}
+
+std::string NotesWith(Result<Program> (*read)(const std::string&, const ImportOptions&)) {
+  const Result<Program> joined = WithWeights(TwoLayers(), Reading(read), "folder", {});
+  EXPECT_TRUE(joined) << Describe(joined.error());
+  std::string notes;
+  for (const StringId note : joined ? joined->notes : std::vector<StringId>()) {
+    notes += std::string(joined->text(note)) + "\n";
+  }
+  return notes;
+}
+
+TEST(WithWeights, TellsWhatAConfigAndItsWeightsDoNotAgreeIn) {
+  const auto some = [](const std::string&, const ImportOptions&) -> Result<Program> {
+    return Stored(false);
+  };
+  EXPECT_THAT(NotesWith(some), HasSubstr("1 tensor of the config is not stored, as out.weight. "));
+  EXPECT_THAT(NotesWith(some),
+              HasSubstr("1 tensor of the weights is none of the model's, as others.weight. "));
+  const auto all = [](const std::string&, const ImportOptions&) -> Result<Program> {
+    return Stored(true);
+  };
+  EXPECT_THAT(NotesWith(all), Not(HasSubstr("1 tensor")));
 }
 
 }  // namespace

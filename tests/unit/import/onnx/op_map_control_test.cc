@@ -177,5 +177,30 @@ TEST(Control, ListsAreJoined) {
   EXPECT_EQ(ResultOf(model.Output("y")), "6,3");
 }
 
+// A running sum along the last dimension, from its end, whose steps stand in the middle.
+TEST(Control, AScanGoesAlongAnyDimensionAndBack) {
+  std::string body;
+  protozero::pbf_writer writer(body);
+  writer.add_message(
+      1, NodeText{.op = "Add", .inputs = {"sum", "slice"}, .outputs = {"more"}}.bytes());
+  for (const char* input : {"sum", "slice"}) writer.add_message(11, ValueBytes(input, {}));
+  for (const char* output : {"more", "more"}) writer.add_message(12, Untyped(output));
+  const auto scanned = [&](std::int64_t out) {
+    ModelText model;
+    model.Input("from", {2, 3}).Input("x", {2, 3, 4});
+    model.Node({.op = "Scan",
+                .inputs = {"from", "x"},
+                .outputs = {"last", "y"},
+                .attributes = {Int("num_scan_inputs", 1), Ints("scan_input_axes", {-1}),
+                               Ints("scan_input_directions", {1}), Ints("scan_output_axes", {out}),
+                               Ints("scan_output_directions", {1})},
+                .graphs = {GraphAttribute("body", body)}});
+    return model.Output("y");
+  };
+  EXPECT_EQ(ResultOf(scanned(1)), "2,4,3");
+  EXPECT_EQ(ResultOf(scanned(-1)), "2,3,4");
+  EXPECT_EQ(CallsOf(scanned(3)), "onnx::Scan");  // no such dimension
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

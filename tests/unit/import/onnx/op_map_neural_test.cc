@@ -27,6 +27,11 @@ TEST(Neural, EquationsTellTheSizes) {
             "4,2");
   EXPECT_EQ(ResultOf(OneNode("Einsum", {{2, 3}, {3, 4}}, {Word("equation", "ij,jk")})), "2,4");
   EXPECT_EQ(ResultOf(OneNode("Einsum", {{7, 2, 3}}, {Word("equation", "...ij->...ji")})), "7,3,2");
+  // A size of 1 goes with any, whichever operand has it.
+  EXPECT_EQ(ResultOf(OneNode("Einsum", {{2, 3, 4}, {1, 4, 5}}, {Word("equation", "bij,bjk->bik")})),
+            "2,3,5");
+  EXPECT_EQ(ResultOf(OneNode("Einsum", {{1, 3, 4}, {2, 4, 5}}, {Word("equation", "bij,bjk->bik")})),
+            "2,3,5");
 }
 
 TEST(Neural, OldSoftmaxIsOfAMatrix) {

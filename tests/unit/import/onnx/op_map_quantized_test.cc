@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "import/onnx/op_map.h"
 #include "models.h"
 
@@ -83,6 +87,37 @@ TEST(Quantized, ChannelsHaveZerosOfTheirOwn) {
   model.Integer("zero", 1).Integers("zeros", {0, 1});
   model.Node({.op = "ConvInteger", .inputs = {"x", "w", "zero", "zeros"}, .outputs = {"y"}});
   EXPECT_EQ(ResultOf(model.Output("y")), "1,2,2,2");
+}
+
+// Operands of a quantizer's operator: each byte tensor with a scale and a zero point.
+std::string OfBytes(const std::string& op, std::vector<std::string> inputs,
+                    std::vector<Attribute> attributes = {}) {
+  ModelText model;
+  model.Input("a", {2, 3}, kInt8).Input("b", {1, 3}, kInt8).Input("m", {3, 4}, kInt8);
+  model.Weight("scale", {}).Input("zero", {}, kInt8).Input("bias", {4}, 6);
+  model.Node({.op = op,
+              .inputs = std::move(inputs),
+              .outputs = {"y"},
+              .attributes = std::move(attributes),
+              .domain = "com.microsoft"});
+  model.Output("y");
+  return DTypesOf(model) + " " + ResultOf(model);
+}
+
+TEST(Quantized, OperatorsOfOnnxRuntimesQuantizerAreKnown) {
+  const std::vector<std::string> pair{"a", "scale", "zero", "b", "scale", "zero", "scale", "zero"};
+  EXPECT_EQ(OfBytes("QLinearAdd", pair), "i8 2,3");
+  EXPECT_EQ(OfBytes("QLinearMul", pair), "i8 2,3");
+  const std::vector<std::string> one{"a", "scale", "zero", "scale", "zero"};
+  for (const char* op : {"QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax"}) {
+    EXPECT_EQ(OfBytes(op, one), "i8 2,3") << op;
+  }
+  EXPECT_EQ(OfBytes("QLinearConcat", {"scale", "zero", "a", "scale", "zero", "b", "scale", "zero"}),
+            "i8 3,3");
+  EXPECT_EQ(OfBytes("QGemm", {"a", "scale", "zero", "m", "scale", "zero", "bias"}), "f32 2,4");
+  EXPECT_EQ(OfBytes("QGemm", {"m", "scale", "zero", "a", "scale", "zero", "", "scale", "zero"},
+                    {Int("transA", 1), Int("transB", 1)}),
+            "i8 4,2");
 }
 
 }  // namespace
