@@ -9,13 +9,15 @@ found out when a report is asked for.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from steelyard import _core, engine_library, parallel_sizes, watch_predict
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from steelyard.schedules import Schedule
 
 LEVELS = ("light", "ops", "kernels")
+MOST_SAID = 200  # letters of an exception, in a remark
 
 
 class WatchReport:
@@ -134,6 +137,7 @@ class Watch:
         self._example = watch_predict.Example() if options.predict else None
         self._plan = _Plan(options.schedule)
         self._steps = 0
+        self._began = 0  # steps that had ended when the record began
         self._entered = self._running = False
         self._graphs = 0
         self._process = 0
@@ -155,16 +159,17 @@ class Watch:
         ring = 0 if options.ring is None else options.ring << 20
         ops = options.level != "light"
         self._observer.start(ops, options.every, self._path, warmup, ring)
-        self._running, self._graphs = True, _compiled_graphs()
+        self._running, self._graphs, self._began = True, _compiled_graphs(), self._plan.position
         try:
             if options.level == "kernels":
                 self._observer.remark(_word_on_kernels())
             hear_cuda(self._observer)
             self._names.forget()
-            for model in self._models:
-                self._names.add_model(model)
-            for optimizer in self._optimizers:
-                self._names.add_optimizer(optimizer)
+            with self._names.harmless():
+                for model in self._models:
+                    self._names.add_model(model)
+                for optimizer in self._optimizers:
+                    self._names.add_optimizer(optimizer)
         except BaseException:
             self._end()
             raise
@@ -174,6 +179,8 @@ class Watch:
         if not self._running:
             return
         self._running = False
+        with self._names.harmless():
+            self._names.name_late()
         self._names.tell_sizes()
         if graphs := _compiled_graphs() - self._graphs:
             many = f"{graphs} graphs" if graphs > 1 else "one graph"
@@ -199,6 +206,9 @@ class Watch:
     def step(self) -> None:
         """A step of the program ends here. Without it the optimizer's step ends one."""
         if self._running:
+            self._names.close_left()
+        # Its optimizer may have ended it already, and begun the record with the next.
+        if self._running and self._began <= self._steps:
             self._observer.end_step(self._steps)
         self._steps += 1
         self._advance(self._steps)
@@ -296,7 +306,8 @@ class Watch:
 
         def step_ended(ended: torch.optim.Optimizer, *_: Any) -> None:
             if self._example is not None:
-                self._example.optimized(ended)
+                with self._names.harmless():
+                    self._example.optimized(ended)
             self._optimizer_ended()
 
         self._handles += [
@@ -373,6 +384,30 @@ class _Names:
         self._passing: dict[str, tuple[int, Any]] = {}  # by class: the id and the last of them
         self._module_count = self._tensor_count = 0
         self._devices: set[str] = set()
+        self._late: list[tuple[str, Any, int]] = []  # parameters that have no sizes yet
+        self._failed = False
+        # Steps of optimizers that have not ended, and who runs them.
+        self.open_steps: list[tuple[int, FrameType]] = []
+
+    def close_left(self) -> None:
+        """A step that ended with an exception tells nobody."""
+        while self.open_steps and not _runs(self.open_steps[-1][1]):
+            self._observer.leave_optimizer(self.open_steps.pop()[0])
+
+    @contextlib.contextmanager
+    def harmless(self) -> Iterator[None]:
+        """What goes wrong in watching is none of the program's business: the record says so."""
+        try:
+            yield
+        except Exception as error:
+            self.failed(error)
+
+    def failed(self, error: Exception) -> None:
+        if self._failed or not self._observer.running():
+            return
+        self._failed = True
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:MOST_SAID]
+        self._observer.remark(f"some of what ran could not be asked about ({said})")
 
     def forget(self) -> None:
         self._modules.clear()
@@ -383,6 +418,9 @@ class _Names:
         self._passing.clear()
         self._module_count = self._tensor_count = 0
         self._devices.clear()
+        self._late.clear()
+        self.open_steps.clear()
+        self._failed = False
 
     def modules(self) -> list[torch.nn.Module]:
         """All that there still are."""
@@ -391,8 +429,9 @@ class _Names:
 
     def tell_sizes(self) -> None:
         """Says how processes share the model. A program may end their group before it ends."""
-        for key, value in parallel_sizes.of(self.modules()).items():
-            self._observer.fact(key, value)
+        with self.harmless():
+            for key, value in parallel_sizes.of(self.modules()).items():
+                self._observer.fact(key, value)
 
     def knows(self, module: torch.nn.Module) -> bool:
         return id(module) in self._modules
@@ -401,7 +440,7 @@ class _Names:
         if self._stands_for_another(model):
             return
         ids: dict[str, int] = {}
-        for path, module in model.named_modules():
+        for path, module in _named_modules(model):
             known = self._modules.get(id(module))
             ids[path] = self._add_module(module, path, ids) if known is None else known[0]
         self.tell_sizes()
@@ -409,8 +448,7 @@ class _Names:
     def _stands_for_another(self, model: torch.nn.Module) -> bool:
         """Losses and the like that a program makes anew for each call, and that hold nothing, are
         told as one."""
-        holds = (model.children(), model.parameters(), model.buffers())
-        if any(next(held, None) is not None for held in holds):
+        if _holds_any(model):
             return False
         name = type(model).__name__
         known = self._passing.get(name)
@@ -432,11 +470,28 @@ class _Names:
         self._modules[address] = (number, weakref.ref(module, self._forgetter(address)))
         prefix = f"{path}." if path else ""
         category = _core.Category
-        for name, parameter in module.named_parameters(recurse=False):
-            self._add_tensor(prefix + name, parameter, number, category.PARAMETERS)
-        for name, buffer in module.named_buffers(recurse=False):
-            self._add_tensor(prefix + name, buffer, number, category.BUFFERS)
+        with self.harmless():
+            for name, parameter in module.named_parameters(recurse=False):
+                if _is_lazy(parameter):
+                    self._late.append((prefix + name, weakref.ref(parameter), number))
+                else:
+                    self._add_tensor(prefix + name, parameter, number, category.PARAMETERS)
+            for name, buffer in module.named_buffers(recurse=False):
+                if not _is_lazy(buffer):
+                    self._add_tensor(prefix + name, buffer, number, category.BUFFERS)
         return number
+
+    def name_late(self) -> None:
+        """Parameters that a first call has made what they are."""
+        late, self._late = self._late, []
+        for name, reference, module in late:
+            parameter = reference()
+            if parameter is None:
+                continue
+            if _is_lazy(parameter):
+                self._late.append((name, reference, module))
+            else:
+                self._add_tensor(name, parameter, module, _core.Category.PARAMETERS)
 
     def _forgetter(self, address: int) -> Callable[[Any], None]:
         def forget(_: Any) -> None:
@@ -494,7 +549,7 @@ class _Names:
             storage = tensor.untyped_storage()
             memory = 0 if device.type == "cpu" else 1 + (device.index or 0)
             return storage._cdata, storage.data_ptr(), storage.nbytes(), memory
-        except (RuntimeError, NotImplementedError):  # a subclass without a storage of its own
+        except Exception:  # a subclass without a storage of its own, of whatever kind
             return None
 
     def _note_device(self, device: str) -> None:
@@ -599,44 +654,96 @@ def _module_hooks(
     from torch.utils import _pytree as pytree
 
     is_compiling = torch.compiler.is_compiling
+    open_steps = names.open_steps
     enter, leave = observer.enter, observer.leave
 
     def before(module: torch.nn.Module, args: Any) -> None:
-        if is_compiling() or enter(module):
+        if is_compiling():
             return
-        if not names.knows(module):
-            names.add_model(module)
-            if enter(module):
-                return
+        if open_steps:
+            names.close_left()
+        if enter(module):
+            return
         # The hook does not get what was passed by name: the frame that calls it has it.
         given = sys._getframe(1).f_locals.get("kwargs")
-        if example is not None:
-            example.given(module, args, given)
-        for leaf in pytree.tree_leaves((args, given)):
-            names.mark(leaf, _core.Category.INPUTS)
+        try:
+            if not names.knows(module):
+                names.add_model(module)
+                if enter(module):
+                    return
+            if example is not None:
+                example.given(module, args, given)
+            for leaf in pytree.tree_leaves((args, given)):
+                names.mark(leaf, _core.Category.INPUTS)
+        except Exception as error:
+            names.failed(error)
 
     def after(module: torch.nn.Module, args: Any, result: Any) -> None:
         if is_compiling() or leave(module):
             return
-        if example is not None:
-            example.gave(module, result)
-        for leaf in pytree.tree_leaves(result):
-            names.mark(leaf, _core.Category.OUTPUTS)
+        try:
+            if example is not None:
+                example.gave(module, result)
+            for leaf in pytree.tree_leaves(result):
+                names.mark(leaf, _core.Category.OUTPUTS)
+        except Exception as error:
+            names.failed(error)
 
     return before, after
 
 
+def _named_modules(model: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
+    try:
+        return list(model.named_modules())
+    except Exception:  # a module that no set can have, as one that only compares
+        return [("", model)]
+
+
+def _holds_any(model: torch.nn.Module) -> bool:
+    try:
+        holds = (model.children(), model.parameters(), model.buffers())
+        return any(next(held, None) is not None for held in holds)
+    except Exception:  # nobody may ask
+        return True
+
+
+def _is_lazy(tensor: Any) -> bool:
+    """Whether its first call gives it its sizes."""
+    return "materialize" in dir(type(tensor))
+
+
+def _runs(frame: FrameType) -> bool:
+    """Whether it is one of those that have called this."""
+    running: FrameType | None = sys._getframe(1)
+    while running is not None:
+        if running is frame:
+            return True
+        running = running.f_back
+    return False
+
+
 def _optimizer_hooks(observer: _core.Observer | PlainObserver, names: _Names) -> tuple[Any, Any]:
+    open_steps = names.open_steps
+
     def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if not observer.running():
             return
-        names.mark_shards()
-        observer.enter_optimizer(names.add_optimizer(optimizer))
+        with names.harmless():
+            names.close_left()
+            names.name_late()
+            names.mark_shards()
+            number = names.add_optimizer(optimizer)
+            observer.enter_optimizer(number)
+            open_steps.append((number, sys._getframe(1)))
 
     def after(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if not observer.running():
             return
-        observer.leave_optimizer(names.add_optimizer(optimizer))
-        names.mark_state(optimizer)
+        with names.harmless():
+            number = names.add_optimizer(optimizer)
+            if open_steps:
+                open_steps.pop()
+            observer.leave_optimizer(number)
+            names.mark_state(optimizer)
 
     return before, after

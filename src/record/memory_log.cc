@@ -52,21 +52,35 @@ void MemoryLog::Free(std::uint64_t address, std::uint32_t place) {
   live_.erase(found);
 }
 
-void MemoryLog::Mark(std::uint64_t address, std::int64_t bytes, Category category,
-                     std::uint32_t tensor) {
-  if (bytes == 0) return;
+void MemoryLog::Mark(std::uint64_t address, const Marked& marked) {
+  if (marked.bytes == 0) return;
   auto found = live_.find(address);
-  if (found == live_.end()) {
-    if (!IsBelievable(bytes)) return;
-    from_before_ += bytes;
+  if (found == live_.end() && !IsBelievable(marked.bytes)) return;
+  if (found == live_.end() && marked.category == Category::kInputs) {
+    Allocate(address, marked.bytes, marked.place, Phase::kForward);
+    lent_.push_back(address);
+    found = live_.find(address);
+  } else if (found == live_.end()) {
+    from_before_ += marked.bytes;
     const auto block = static_cast<std::uint32_t>(blocks_.size());
-    blocks_.push_back({.bytes = bytes, .from_before = true});
+    blocks_.push_back({.bytes = marked.bytes, .from_before = true});
     found = live_.emplace(address, block).first;
   }
   Held& held = blocks_[found->second];
-  if (Rank(category) > Rank(held.category)) return;
-  held.category = category;
-  if (tensor != SY_NO_ID) held.tensor = tensor;
+  if (Rank(marked.category) > Rank(held.category)) return;
+  held.category = marked.category;
+  if (marked.tensor != SY_NO_ID) held.tensor = marked.tensor;
+}
+
+// What has turned out to be more than an input stays.
+void MemoryLog::ReturnInputs() {
+  for (const std::uint64_t address : lent_) {
+    const auto found = live_.find(address);
+    if (found == live_.end()) continue;
+    const Held& held = blocks_[found->second];
+    if (held.category == Category::kInputs) Free(address, held.place);
+  }
+  lent_.clear();
 }
 
 void MemoryLog::KeepAllOf(Phase phase) {
@@ -84,6 +98,7 @@ void MemoryLog::Reserve(std::int64_t bytes) {
 }
 
 void MemoryLog::EndStep() {
+  ReturnInputs();
   ends_.push_back(changes_.size());
   reserved_peaks_.push_back(reserved_peak_);
   reserved_peak_ = reserved_;

@@ -28,9 +28,17 @@ class MemoryLog {
   void Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_t place, Phase phase);
   // Nothing where it is not known what lay there.
   void Free(std::uint64_t address, std::uint32_t place);
-  // Says what lies there. What was not seen being allocated has been there from the beginning. Of
-  // two that say it of one block the one that comes first in `Rank` is right.
-  void Mark(std::uint64_t address, std::int64_t bytes, Category category, std::uint32_t tensor);
+  // Says what lies there. What was not seen being allocated has been there from the beginning; but
+  // an input may lie in another process's memory, or a file, whose end nobody tells: it is there
+  // until the step ends. Of two that say it of one block the one that comes first in `Rank` is
+  // right.
+  struct Marked {
+    std::int64_t bytes = 0;
+    Category category = Category::kTemporaries;
+    std::uint32_t tensor = SY_NO_ID;
+    std::uint32_t place = SY_NO_ID;  // where it is said
+  };
+  void Mark(std::uint64_t address, const Marked& marked);
   // All that this phase has made, and that is still there, is kept for the backward pass.
   void KeepAllOf(Phase phase);
   // What a device's allocator holds of the device, changed by so much.
@@ -47,6 +55,7 @@ class MemoryLog {
   std::vector<MemoryMoment> History() const;
 
  private:
+  void ReturnInputs();
   // Whether a process can hold so much more: what a damaged record says is not to be summed.
   bool IsBelievable(std::int64_t bytes) const;
 
@@ -72,6 +81,7 @@ class MemoryLog {
   std::int64_t reserved_ = 0, reserved_peak_ = 0;  // bytes, the latter of this step
   std::vector<std::int64_t> reserved_peaks_;
   std::map<std::uint64_t, std::uint32_t> live_;  // by address
+  std::vector<std::uint64_t> lent_;              // addresses of inputs of this step
 };
 
 }  // namespace steelyard

@@ -7,12 +7,14 @@
 #include "record/replay.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "record/memory_log.h"
 #include "record/sequence_ranges.h"
@@ -27,6 +29,8 @@ struct Frame {
   Phase phase = Phase::kForward;
   bool counted = false;    // an operator that is weighed, or inside one
   bool counts = false;     // an operator that is weighed, the outermost
+  bool allocated = false;  // an operator, by itself or by one that it called
+  bool itself = false;     // the former
   bool explained = false;  // an operator inside which something computes, or is told to be unknown
   std::uint32_t module = 0;  // `outside` where it is in none
   std::uint32_t name = 0;    // of a node
@@ -120,6 +124,22 @@ Boundaries FindBoundaries(const Recording& recording) {
   return {};
 }
 
+// Whether operators were recorded before the first event that there is: of a record that has let its
+// oldest events go, the one that says so may be among these.
+bool BeginsWithOps(const Recording& recording) {
+  bool any = false;
+  const SyEvent* first = nullptr;  // that switches them on or off
+  for (const Recording::Thread& thread : recording.threads) {
+    for (const SyEvent& event : thread.events) {
+      any = any || event.kind == SY_OP_ENTER;
+      if (event.kind != SY_OPS_BEGIN && event.kind != SY_OPS_END) continue;
+      if (first == nullptr || event.time < first->time) first = &event;
+      break;
+    }
+  }
+  return first != nullptr ? first->kind == SY_OPS_END : any;
+}
+
 class Player {
  public:
   Player(Recording recording, const TakesCall& takes)
@@ -135,6 +155,7 @@ class Player {
       tensor_at_[tensor.address] = id;
     }
     step_begin_ = result_.recording.first_tick;
+    ops_ = BeginsWithOps(result_.recording);
   }
 
   Watched Play() && {
@@ -207,6 +228,7 @@ class Player {
         if (IsOutermost(thread)) EndBackward(thread);
         return Leave(thread, Open::kOptimizer, event.time);
       case SY_ALLOCATE:
+        if (!thread.stack.empty()) thread.stack.back().allocated = thread.stack.back().itself = true;
         return MemoryOf(event).Allocate(event.key, static_cast<std::int64_t>(event.amount),
                                         PlaceOf(thread), PhaseOf(thread));
       case SY_FREE:
@@ -220,7 +242,7 @@ class Player {
       case SY_UNRESERVE:
         return MemoryOf(event).Reserve(-static_cast<std::int64_t>(event.amount));
       case SY_MARK:
-        return Mark(event);
+        return Mark(thread, event);
       case SY_OPS_BEGIN:
         ops_ = true;
         if (calls_.empty() && now_.forward == 0 && thread.stack.empty()) whole_ops_ = true;
@@ -296,8 +318,9 @@ class Player {
 
   void LeaveNode(ThreadState& thread, const SyEvent& event) {
     if (event.kind == SY_ACCUMULATE_LEAVE && event.amount > 0) {
-      MemoryOf(event).Mark(event.key, static_cast<std::int64_t>(event.amount), Category::kGradients,
-                           parameter_);
+      MemoryOf(event).Mark(event.key, {.bytes = static_cast<std::int64_t>(event.amount),
+                                       .category = Category::kGradients,
+                                       .tensor = parameter_});
     }
     Leave(thread, Open::kNode, event.time);
     thread.backward_end = event.time;
@@ -322,10 +345,15 @@ class Player {
     thread.stack.push_back(frame);
   }
 
-  // The innermost operator has ended by an exception.
+  // The innermost operator has ended by an exception: before it computed, as one that saves its
+  // operands where a checkpoint stops, unless it has allocated, as one that saves its result.
   void TakeBack(ThreadState& thread) {
     if (thread.stack.empty() || thread.stack.back().kind != Open::kOp) return;
     Frame& frame = thread.stack.back();
+    if (frame.allocated) {
+      if (thread.stack.size() > 1) thread.stack[thread.stack.size() - 2].allocated = true;
+      return;
+    }
     frame.explained = true;
     if (frame.counts && --Count(frame, calls_).count == 0) {
       calls_.erase({frame.call, frame.module, frame.phase});
@@ -377,6 +405,7 @@ class Player {
     const std::uint64_t ticks = time - std::min(time, frame.begin);
     Frame* const around = thread.stack.empty() ? nullptr : &thread.stack.back();
     if (frame.kind == Open::kOp) {
+      if (around != nullptr && frame.itself) around->allocated = true;
       // What counts for itself inside an operator (a node of a backward pass that it runs) does so
       // for what is around the operator, too.
       if (around != nullptr) around->inner += frame.inner;
@@ -406,10 +435,13 @@ class Player {
     call.seconds += seconds;
   }
 
-  void Mark(const SyEvent& event) {
+  void Mark(const ThreadState& thread, const SyEvent& event) {
     const auto category =
         event.flags < kCategoryCount ? static_cast<Category>(event.flags) : Category::kTemporaries;
-    MemoryOf(event).Mark(event.key, static_cast<std::int64_t>(event.amount), category, event.id);
+    MemoryOf(event).Mark(event.key, {.bytes = static_cast<std::int64_t>(event.amount),
+                                     .category = category,
+                                     .tensor = event.id,
+                                     .place = PlaceOf(thread)});
   }
 
   // The log of the memory that it is about, with all steps that have ended.
@@ -533,14 +565,31 @@ class Player {
   }
 
   // What is told of is what most steps call: neither a validation between them nor a last batch
-  // that is smaller stands for a step.
+  // that is smaller stands for a step. Where each step is another, it is one that takes about as
+  // long as most.
   void TellCommonest() {
-    const auto most = std::ranges::max_element(
-        kinds_, {}, [](const KindOfStep& kind) { return std::pair(kind.steps, kind.last); });
+    const double usual = UsualSeconds();
+    const auto rank = [&](const KindOfStep& kind) {
+      const double seconds = kind.last < result_.steps.size() ? result_.steps[kind.last].seconds : 0;
+      return std::tuple(kind.steps, kinds_.size() == 1 ? 0 : -std::abs(seconds - usual), kind.last);
+    };
+    const auto most = std::ranges::max_element(kinds_, {}, rank);
     if (most == kinds_.end()) return;
     for (const auto& [key, call] : most->calls) result_.calls.push_back(call);
     for (const auto& [key, call] : most->unknown) result_.unknown.push_back(call);
     result_.step_of_calls = most->last;
+  }
+
+  // The median of the steps that count.
+  double UsualSeconds() const {
+    std::vector<double> seconds;
+    for (std::size_t i = result_.recording.warmup; i < result_.steps.size(); ++i) {
+      seconds.push_back(result_.steps[i].seconds);
+    }
+    if (seconds.empty()) return 0;
+    const auto middle = seconds.begin() + std::ssize(seconds) / 2;
+    std::ranges::nth_element(seconds, middle);
+    return *middle;
   }
 
   void Finish() {

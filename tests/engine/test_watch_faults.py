@@ -14,6 +14,8 @@ import pytest
 
 steelyard = pytest.importorskip("steelyard")
 
+import contextlib
+
 import torch  # noqa: E402
 from torch.nn.modules import module as hooks  # noqa: E402
 from torch.optim import optimizer as optimizers  # noqa: E402
@@ -168,3 +170,93 @@ def test_a_signal_that_the_program_handles_is_its_own(tmp_path: Path) -> None:
     assert done.returncode == 7
     assert "watched in PyTorch" in done.stderr
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+class Lazy(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.LazyLinear(8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x)
+
+
+class Compared(torch.nn.Linear):
+    """Has an equality of its own, and so is in no set."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None
+
+
+class Closed(torch.Tensor):
+    """Tells nobody where it lies."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.untyped_storage:
+            raise TypeError("it is nobody's business")
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+class Unnamed(torch.nn.Linear):
+    def named_parameters(self, *args, **kwargs):
+        raise AttributeError("it has no names")
+
+
+def closed() -> torch.Tensor:
+    return torch.randn(4, 8).as_subclass(Closed)
+
+
+@pytest.mark.parametrize(
+    ("model", "x"),
+    [
+        (Lazy(), torch.randn(4, 8)),
+        (Compared(8, 8), torch.randn(4, 8)),
+        (torch.nn.Linear(8, 8), closed()),
+        (Unnamed(8, 8), torch.randn(4, 8)),
+    ],
+    ids=["lazy", "compared", "closed", "unnamed"],
+)
+@pytest.mark.parametrize("given", [False, True])
+def test_what_cannot_be_asked_about_runs_as_it_does(
+    model: torch.nn.Module, x: torch.Tensor, given: bool
+) -> None:
+    with steelyard.watch(model if given else None, level="ops") as watch:
+        for _ in range(3):
+            model(x).sum().backward()
+            watch.step()
+    data = watch.report.data
+    assert data["modules"][0]["calls"] > 0
+    assert data["flops"]["forward"] == 2 * 4 * 8 * 8
+
+
+def test_parameters_that_a_first_call_makes_are_told_as_such() -> None:
+    model, x = Lazy(), torch.randn(4, 8)
+    with steelyard.watch(model) as watch:
+        model(x)
+    assert watch.report.data["memory"]["at_peak"]["parameters"] == 4 * (8 * 8 + 8)
+
+
+def test_a_step_that_fails_ends_there() -> None:
+    model = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(model.parameters())
+
+    def closure(fails: bool) -> float:
+        optimizer.zero_grad()
+        model(torch.randn(4, 8)).sum().backward()
+        if fails:
+            raise RuntimeError("not this time")
+        return 0.0
+
+    with steelyard.watch(model) as watch:
+        for step in range(4):
+            with contextlib.suppress(RuntimeError):
+                optimizer.step(lambda fails=step == 1: closure(fails))
+            watch.step()
+            time.sleep(0.05)
+    steps = watch.report.data["steps"]
+    assert len(steps) == 4
+    assert all(step["optimizer"] < 0.04 for step in steps)
+    assert all(step["backward"] > 0 for step in steps)

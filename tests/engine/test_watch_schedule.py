@@ -92,6 +92,35 @@ def test_a_ring_keeps_the_last_events_and_what_memory_is() -> None:
     assert data["modules"][0]["calls"] == 1
 
 
+def test_a_ring_tells_of_operators_whose_beginning_is_gone() -> None:
+    data = trained(400, ring=1, level="ops").report.data
+    assert data["dropped_events"] > 0
+    assert data["flops"] == trained(3, level="ops").report.data["flops"]
+
+
+@pytest.mark.parametrize("numbers", [(1, 0, 2), (1, 1, 2), (2, 0, 2)])
+@pytest.mark.filterwarnings("ignore:without warm-up")
+def test_a_step_is_one_whether_its_end_is_said_or_not(numbers: tuple[int, int, int]) -> None:
+    named = dict(zip(("wait", "warmup", "active"), numbers, strict=True))
+    silent, said = (told(8, step, **named) for step in (False, True))
+    for key in ("first_counted_step", "modules"):
+        assert (key, [m["calls"] for m in said[key]] if key == "modules" else said[key]) == (
+            key,
+            [m["calls"] for m in silent[key]] if key == "modules" else silent[key],
+        )
+    assert len(said["steps"]) == len(silent["steps"])
+
+
+def test_where_each_step_is_another_a_usual_one_is_told() -> None:
+    model = torch.nn.Linear(512, 512)
+    optimizer = torch.optim.SGD(model.parameters())
+    with steelyard.watch(model, level="ops") as watch:
+        for batch in (1, 700, 710, 720, 730, 1, 2):
+            model(torch.randn(batch, 512)).sum().backward()
+            optimizer.step()
+    assert watch.report.data["flops"]["forward"] > 2 * 600 * 512 * 512
+
+
 def test_a_ring_in_a_file_is_no_longer_than_it(tmp_path: Path) -> None:
     path = tmp_path / "run.record"
     data = trained(1500, ring=1, record=path).report.data

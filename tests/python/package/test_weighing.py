@@ -78,7 +78,7 @@ def test_it_says_where_more_may_come(tmp_path: Path) -> None:
 
 
 def test_a_config_is_a_dictionary() -> None:
-    with pytest.raises(package.SteelyardError, match=r"config\.json: "):
+    with pytest.raises(package.SteelyardError, match=r"config: "):
         package.weigh({"model_type": "abacus"})
 
 

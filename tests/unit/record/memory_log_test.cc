@@ -15,7 +15,7 @@ Watched Told(const MemoryLog& log, std::size_t step) {
 
 TEST(MemoryLog, WhatWasThereBeforeIsResident) {
   MemoryLog log;
-  log.Mark(100, 64, Category::kParameters, 7);
+  log.Mark(100, {.bytes = 64, .category = Category::kParameters, .tensor = 7});
   log.Allocate(200, 32, 0, Phase::kForward);
   log.Free(200, 0);
   log.EndStep();
@@ -59,7 +59,7 @@ TEST(MemoryLog, WhatIsFreedUnknownIsPassedOver) {
 TEST(MemoryLog, TheSurerCategoryStays) {
   MemoryLog log;
   log.Allocate(100, 8, 0, Phase::kForward);
-  log.Mark(100, 8, Category::kOutputs, SY_NO_ID);
+  log.Mark(100, {.bytes = 8, .category = Category::kOutputs});
   log.KeepAllOf(Phase::kForward);
   log.Allocate(200, 8, 0, Phase::kForward);
   log.KeepAllOf(Phase::kForward);
@@ -82,6 +82,24 @@ TEST(MemoryLog, WhatADeviceReservesIsToldOfEachStep) {
   log.Reserve(256);
   log.EndStep();
   EXPECT_EQ(log.reserved_peaks(), (std::vector<std::int64_t>{1536, 512, 512}));
+}
+
+// Batches that another process has made: each in memory of its own, whose end nobody tells.
+TEST(MemoryLog, InputsThatNobodyAllocatedAreThereUntilTheStepEnds) {
+  MemoryLog log;
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    for (int call = 0; call < 2; ++call) {
+      log.Mark(100 + step, {.bytes = 64, .category = Category::kInputs, .place = 0});
+    }
+    log.EndStep();
+  }
+  EXPECT_EQ(log.Peaks(), (std::vector<std::int64_t>{64, 64, 64}));
+  // A parameter that is an input first stays.
+  log.Mark(200, {.bytes = 8, .category = Category::kInputs, .place = 0});
+  log.Mark(200, {.bytes = 8, .category = Category::kParameters, .place = 0});
+  log.EndStep();
+  log.EndStep();
+  EXPECT_EQ(log.Peaks(), (std::vector<std::int64_t>{64, 64, 64, 8, 8}));
 }
 
 }  // namespace

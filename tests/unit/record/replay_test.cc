@@ -234,6 +234,48 @@ TEST(Replay, WhatEndsByAnExceptionHasDoneNoWork) {
   EXPECT_TRUE(watched.unknown.empty());
 }
 
+// As one that saves its result, which stops a checkpoint only when there is one.
+TEST(Replay, WhatHasAllocatedBeforeItsExceptionHasWorked) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 1, "aten::linear(f32[2,3], f32[4,3])", 1);
+  record.Entry(SY_CALL, 2, "aten::mm(f32[2,3], f32[3,4])", 1);
+  record.Entry(SY_CALL, 3, "aten::empty([2,4])").Entry(SY_CALL, 4, "aten::clone(f32[2,3])");
+  record.Add(SY_OPS_BEGIN).Add(SY_MODULE_ENTER, 1);
+  const auto allocated = [&] {
+    record.Add(SY_OP_ENTER, 0, 3).Add(SY_ALLOCATE, 0, 500, 32).Add(SY_OP_LEAVE);
+  };
+  const auto thrown = [&] { record.Add(SY_OP_LEAVE, 0, 0, 0, 0, SY_THROWN); };
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_ENTER, 0, 2);
+  allocated();
+  thrown();
+  thrown();
+  // What a copy of an operand allocates is no result.
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_ENTER, 0, 4);
+  allocated();
+  record.Add(SY_OP_LEAVE).Add(SY_OP_ENTER, 0, 2);
+  thrown();
+  thrown();
+  record.Add(SY_MODULE_LEAVE, 1).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.calls.size(), 1u);
+  EXPECT_EQ(watched.calls[0].call, 1u);
+  EXPECT_EQ(watched.calls[0].count, 1);
+}
+
+// As of a ring that has let its oldest events go.
+TEST(Replay, OperatorsAreToldWhoseBeginningIsGone) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 2, "aten::mm(f32[2,3], f32[3,4])", 1);
+  record.Add(SY_STEP);
+  for (int step = 0; step < 2; ++step) {
+    record.Add(SY_MODULE_ENTER, 1).Add(SY_OP_ENTER, 0, 2).Add(SY_OP_LEAVE);
+    record.Add(SY_MODULE_LEAVE, 1).Add(SY_STEP);
+  }
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.calls.size(), 1u);
+  EXPECT_EQ(watched.calls[0].count, 1);
+}
+
 TEST(Replay, ThreadsAreReadInTheOrderOfTime) {
   RecordWriter record = TwoModules();
   record.On(1).At(10).Add(SY_ALLOCATE, 0, 500, 24);
