@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong in programs that are watched: they run on, and what was seen is told."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,8 +14,6 @@ from pathlib import Path
 import pytest
 
 steelyard = pytest.importorskip("steelyard")
-
-import contextlib
 
 import torch  # noqa: E402
 from torch.nn.modules import module as hooks  # noqa: E402
