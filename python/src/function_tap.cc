@@ -40,13 +40,22 @@ class FunctionTap {
     for (const auto& [code, id] : ids_) Py_DECREF(code);
   }
 
+  // What functions of our own call, which hooks of the program's modules run, is not the program's.
   void Enter(PyFrameObject* frame) {
     const std::uint32_t id = IdOf(frame);
-    if (id != SY_NO_ID) observer_.enter_range(id, SY_FUNCTION_RANGE);
+    if (id == SY_NO_ID) {
+      ++own_depth_;
+    } else if (own_depth_ == 0) {
+      observer_.enter_range(id, SY_FUNCTION_RANGE);
+    }
   }
   void Leave(PyFrameObject* frame) {
     const std::uint32_t id = IdOf(frame);
-    if (id != SY_NO_ID) observer_.leave_range(id, SY_FUNCTION_RANGE);
+    if (id == SY_NO_ID) {
+      own_depth_ = std::max(own_depth_ - 1, 0);  // those that had begun it are not counted
+    } else if (own_depth_ == 0) {
+      observer_.leave_range(id, SY_FUNCTION_RANGE);
+    }
   }
 
   // The outermost first.
@@ -58,6 +67,7 @@ class FunctionTap {
     }
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       Enter(*frame);
+      own_depth_ = 0;  // a program may be run by us
       Py_DECREF(*frame);
     }
   }
@@ -97,6 +107,7 @@ class FunctionTap {
   std::vector<std::string> prefixes_;
   std::string own_;
   std::unordered_map<PyCodeObject*, std::uint32_t> ids_;
+  int own_depth_ = 0;  // functions of our own that run
 };
 
 FunctionTap*& tap() {

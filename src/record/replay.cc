@@ -124,8 +124,8 @@ Boundaries FindBoundaries(const Recording& recording) {
   return {};
 }
 
-// Whether operators were recorded before the first event that there is: of a record that has let its
-// oldest events go, the one that says so may be among these.
+// Whether operators were recorded before the first event that there is: of a record that has let
+// its oldest events go, the one that says so may be among these.
 bool BeginsWithOps(const Recording& recording) {
   bool any = false;
   const SyEvent* first = nullptr;  // that switches them on or off
@@ -228,7 +228,8 @@ class Player {
         if (IsOutermost(thread)) EndBackward(thread);
         return Leave(thread, Open::kOptimizer, event.time);
       case SY_ALLOCATE:
-        if (!thread.stack.empty()) thread.stack.back().allocated = thread.stack.back().itself = true;
+        if (!thread.stack.empty())
+          thread.stack.back().allocated = thread.stack.back().itself = true;
         return MemoryOf(event).Allocate(event.key, static_cast<std::int64_t>(event.amount),
                                         PlaceOf(thread), PhaseOf(thread));
       case SY_FREE:
@@ -570,7 +571,8 @@ class Player {
   void TellCommonest() {
     const double usual = UsualSeconds();
     const auto rank = [&](const KindOfStep& kind) {
-      const double seconds = kind.last < result_.steps.size() ? result_.steps[kind.last].seconds : 0;
+      const double seconds =
+          kind.last < result_.steps.size() ? result_.steps[kind.last].seconds : 0;
       return std::tuple(kind.steps, kinds_.size() == 1 ? 0 : -std::abs(seconds - usual), kind.last);
     };
     const auto most = std::ranges::max_element(kinds_, {}, rank);

@@ -373,6 +373,8 @@ def test_stacks_name_the_functions_around(tmp_path: Path) -> None:
         if span["cat"] == "python_function"
     ]
     assert any(span["name"] == "nn.Module: first (Linear)" for span in functions)
+    # Nor what our hooks call.
+    assert not any("_pytree" in span["name"] for span in functions)
 
 
 def test_stacks_are_lines_for_flame_graphs(tmp_path: Path) -> None:

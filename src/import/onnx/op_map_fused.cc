@@ -111,7 +111,8 @@ void FusedConvolution(Call& call) {
 Tensor RowsBehind(Call& call, Tensor x, Shape& sizes) {
   if (sizes.size() < 3) return x;
   Builder::Shape order;
-  for (std::size_t i = 1; i + 1 < sizes.size(); ++i) order.emplace_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 1; i + 1 < sizes.size(); ++i)
+    order.emplace_back(static_cast<std::int64_t>(i));
   order.emplace_back(0);
   order.emplace_back(static_cast<std::int64_t>(sizes.size()) - 1);
   std::rotate(sizes.begin(), sizes.begin() + 1, sizes.end() - 1);
