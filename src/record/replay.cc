@@ -228,10 +228,7 @@ class Player {
         if (IsOutermost(thread)) EndBackward(thread);
         return Leave(thread, Open::kOptimizer, event.time);
       case SY_ALLOCATE:
-        if (!thread.stack.empty())
-          thread.stack.back().allocated = thread.stack.back().itself = true;
-        return MemoryOf(event).Allocate(event.key, static_cast<std::int64_t>(event.amount),
-                                        PlaceOf(thread), PhaseOf(thread));
+        return Allocate(thread, event);
       case SY_FREE:
         return MemoryOf(event).Free(event.key, PlaceOf(thread));
       case SY_RESERVE:
@@ -434,6 +431,12 @@ class Player {
     WatchedCall& call = Count(frame, unknown_);
     ++call.count;
     call.seconds += seconds;
+  }
+
+  void Allocate(ThreadState& thread, const SyEvent& event) {
+    if (!thread.stack.empty()) thread.stack.back().allocated = thread.stack.back().itself = true;
+    MemoryOf(event).Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
+                             PhaseOf(thread));
   }
 
   void Mark(const ThreadState& thread, const SyEvent& event) {
