@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "import/json.h"
@@ -38,6 +41,7 @@ class HintReader {
     return json_.Object(value, [&](std::string_view key, JsonValue field) {
       const std::string_view token = JsonReader::Token(field);
       if (token.starts_with('{')) {
+        if (depth == 0 && key.find('.') != std::string_view::npos) return ReadLayer(key, field);
         const bool of_weights = !key.ends_with("activations");
         return !of_weights || depth == kMaxDepth || Read(field, depth + 1);
       }
@@ -50,6 +54,16 @@ class HintReader {
     });
   }
 
+  // What a layer has of its own: "model.layers.0.mlp.down_proj": {"bits": 8}.
+  bool ReadLayer(std::string_view name, JsonValue value) {
+    HintReader own;
+    const std::string layer(name);  // reading on moves the text
+    if (!own.Read(value, 1)) return false;
+    const QuantisationHints hints = own.hints();
+    layers_[layer] = {.bits = hints.bits, .group = hints.group};
+    return true;
+  }
+
   bool ReadRoot(JsonValue root) {
     return json_.Object(root, [&](std::string_view key, JsonValue field) {
       const bool told = key == "quantization_config" || key == "quantization";
@@ -59,12 +73,17 @@ class HintReader {
 
   QuantisationHints hints() const {
     constexpr std::int64_t kWidest = 8, kLongest = 1 << 20;
-    return {.bits = static_cast<int>(bits_.From(1, kWidest)), .group = group_.From(1, kLongest)};
+    QuantisationHints hints;
+    hints.bits = static_cast<int>(bits_.From(1, kWidest));
+    hints.group = group_.From(1, kLongest);
+    hints.layers = layers_;
+    return hints;
   }
 
  private:
   JsonReader json_;
   Agreed bits_, group_;
+  std::map<std::string, LayerHints, std::less<>> layers_;
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ class Layer {
         by_name_(by_name),
         name_(prefix),
         prefix_(prefix.size()),
-        hints_(hints) {}
+        hints_(HintsOf(prefix, hints)) {}
 
   std::optional<Part> Find(std::string_view end) const {
     name_.resize(prefix_);
@@ -54,11 +54,17 @@ class Layer {
   std::int64_t group() const { return hints_.group; }
 
  private:
+  static LayerHints HintsOf(std::string_view prefix, const QuantisationHints& hints) {
+    if (prefix.ends_with('.')) prefix.remove_suffix(1);
+    const auto found = hints.layers.find(prefix);
+    return found == hints.layers.end() ? LayerHints{hints.bits, hints.group} : found->second;
+  }
+
   const StoredWeights& weights_;
   const std::vector<std::uint32_t>& by_name_;
   mutable std::string name_;
   std::size_t prefix_;
-  const QuantisationHints& hints_;
+  LayerHints hints_;
 };
 
 // What a layer is in a scheme.
@@ -169,17 +175,22 @@ std::optional<Reading> ReadPackedWords(const Part& weight, const Layer& layer) {
                  scale->dtype};
 }
 
+// With scales that are powers of two, of eight bits, numbers are MXFP4's and have no biases.
 std::optional<Reading> ReadMlx(const Part& weight, const Layer& layer) {
-  const std::optional<Part> scales = layer.Find("scales"), biases = layer.Find("biases");
-  if (!scales || !biases || weight.dtype != DType::kUInt32 || weight.sizes.size() < 2 ||
+  constexpr int kMxfp4Bits = 4;
+  const std::optional<Part> scales = layer.Find("scales");
+  if (!scales || weight.dtype != DType::kUInt32 || weight.sizes.size() < 2 ||
       scales->sizes.size() != weight.sizes.size()) {
     return std::nullopt;
   }
+  const bool mxfp4 = scales->dtype == DType::kUInt8 && layer.bits() == kMxfp4Bits;
+  if (!mxfp4 && !layer.Find("biases")) return std::nullopt;
   const std::optional<std::int64_t> in = Unpacked(weight.sizes.back(), layer.bits());
   if (!in) return std::nullopt;
-  Reading reading{GroupedName("mlx", layer.bits(), *in, scales->sizes.back(), layer),
-                  {weight.sizes.begin(), weight.sizes.end()},
-                  scales->dtype};
+  const std::string name =
+      mxfp4 ? "mxfp4" : GroupedName("mlx", layer.bits(), *in, scales->sizes.back(), layer);
+  Reading reading{
+      name, {weight.sizes.begin(), weight.sizes.end()}, mxfp4 ? DType::kBFloat16 : scales->dtype};
   reading.sizes.back() = *in;
   return reading;
 }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,15 @@ struct QuantisedWeight {
 };
 
 // What the headers do not tell, and a configuration beside the files may.
-struct QuantisationHints {
+struct LayerHints {
   int bits = 0;            // of one number; 0: not known, or several
   std::int64_t group = 0;  // numbers that share a scale; the same
+};
+struct QuantisationHints {
+  int bits = 0;            // of all layers but those below
+  std::int64_t group = 0;  // the same
+  // Of layers that are told of by name, "model.layers.0.mlp.down_proj", and are otherwise.
+  std::map<std::string, LayerHints, std::less<>> layers = {};
 };
 
 // Every layer that is stored in a scheme that is known, in the order of the tensors.

@@ -38,6 +38,19 @@ TEST(Configuration, SaysNothingWhereItSaysSeveralThingsOrNone) {
   }
 }
 
+// As MLX writes it; the others are as the rest says.
+TEST(Configuration, SaysWhatLayersHaveOfTheirOwn) {
+  const QuantisationHints hints = HintsIn(PaddedText(std::string_view(
+      R"({"quantization": {"group_size": 64, "bits": 4, "lm.head": false,
+          "layers.0.down_proj": {"group_size": 32, "bits": 8}}})")));
+  EXPECT_EQ(hints.bits, 4);
+  EXPECT_EQ(hints.group, 64);
+  ASSERT_EQ(hints.layers.size(), 1U);
+  EXPECT_EQ(hints.layers.begin()->first, "layers.0.down_proj");
+  EXPECT_EQ(hints.layers.begin()->second.bits, 8);
+  EXPECT_EQ(hints.layers.begin()->second.group, 32);
+}
+
 TEST(Configuration, NeedNotBeThere) {
   const TemporaryFile alone(".safetensors", "x");
   EXPECT_EQ(ReadHints(alone.path()).bits, 0);

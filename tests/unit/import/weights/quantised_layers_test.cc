@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "headers.h"
@@ -107,6 +109,8 @@ TEST(QuantisedLayers, AreFoundOfOthers) {
                {"up.scales", kF16, {64, 4}},
                {"up.biases", kF16, {64, 4}}},
               "mlx_int4_g64", 4);
+  ExpectLayer({{"up.weight", DType::kUInt32, {64, 256 * 4 / 32}}, {"up.scales", kU8, {64, 8}}},
+              "mxfp4", 4);
   ExpectLayer({{"up.weight._data", DType::kInt8, {64, 256}}, {"up.weight._scale", kF16, {64, 1}}},
               "int8_scaled");
   const std::vector<QuantisedWeight> experts =
@@ -114,6 +118,23 @@ TEST(QuantisedLayers, AreFoundOfOthers) {
   ASSERT_THAT(experts, SizeIs(1));
   EXPECT_EQ(experts[0].name, "mlp.up_proj");
   EXPECT_THAT(experts[0].sizes, ElementsAre(8, 64, 8 * 32));
+}
+
+// A configuration gives some their own widths by name.
+TEST(QuantisedLayers, MayDifferByName) {
+  StoredWeights weights;
+  for (const char* layer : {"up", "down"}) {
+    const std::int64_t bits = std::string_view(layer) == "up" ? 4 : 8;
+    AddStored(&weights, std::string(layer) + ".weight", DType::kUInt32, {64, 256 * bits / 32});
+    AddStored(&weights, std::string(layer) + ".scales", kF16, {64, 4});
+    AddStored(&weights, std::string(layer) + ".biases", kF16, {64, 4});
+  }
+  const auto found =
+      FindQuantisedWeights(weights, {.bits = 4, .layers = {{"down", {.bits = 8, .group = 64}}}});
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].packing, "mlx_int4_g64");
+  EXPECT_EQ(found[1].packing, "mlx_int8_g64");
+  EXPECT_THAT(found[1].sizes, ElementsAre(64, 256));
 }
 
 TEST(QuantisedLayers, AreNotGuessed) {
