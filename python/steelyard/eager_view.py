@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -87,7 +88,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self._returned = returned  # is called with what the module has given
         # Is called with what calls the module.
         self.before: Callable[[Callable[[], Any]], None] = lambda _: None
-        self._assumes = assumes  # that sizes which nobody knows are as large as they can be
+        self.assumes = assumes  # that sizes which nobody knows are as large as they can be
         self._required = required  # is called with what begins to require a gradient
         self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
         self._known = WeakTensorKeyDictionary()  # what traced tensors hold
@@ -111,7 +112,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self._exits.enter_context(_layers_run_fused())
         self._exits.enter_context(replaced(torch.autograd.Function, "apply", self._meet_function))
         self._exits.enter_context(replaced(operators, "setup_compilation_env", self._meet_compiler))
-        if self._assumes:  # then it is not asserted that a size is what it is taken for
+        if self.assumes:  # then it is not asserted that a size is what it is taken for
             self._exits.enter_context(
                 replaced(export, "insert_deferred_runtime_asserts", lambda _: _do_nothing)
             )
@@ -134,7 +135,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             return UNKNOWN
         if known is None and _overwrites(func, kwargs):
             self._forget((args[:1], kwargs.get("out")))
-        if self._assumes and func in TAKING_ROWS:
+        if self.assumes and func in TAKING_ROWS:
             _refuse_long_loop(args[0])
         required = func in REQUIRING and not args[0].requires_grad
         result = func(*args, **kwargs)
@@ -143,7 +144,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self.hooks += func in HOOKING
         if known is not None:
             self._learn(func, known, result)
-        if self._assumes:
+        if self.assumes:
             _assume_sizes((args, kwargs), result)
         if func is torch._native_multi_head_attention and not _needs_weights(args, kwargs):
             return result[0], None  # what it gives for tensors that have no memory is empty
@@ -330,15 +331,16 @@ def _settle(size: Any, number: int) -> str:
 def _assume_sizes(call: Any, result: Any) -> None:
     """What chooses by a mask may choose all of it, and other functions all rows."""
     given = [leaf for leaf in pytree.tree_leaves(call) if isinstance(leaf, torch.Tensor)]
-    masks = [tensor.numel() for tensor in given if tensor.dtype == torch.bool]
-    rows = [tensor.shape[0] for tensor in given if tensor.dim() > 0]
+    masks = (tensor.numel() for tensor in given if tensor.dtype == torch.bool)
+    rows = (tensor.shape[0] for tensor in given if tensor.dim() > 0)
+    largest = next(itertools.chain(masks, rows), None)
     met = {str(free) for tensor in given for size in tensor.shape for free in _unbacked_in(size)}
     for tensor in pytree.tree_leaves(result):
         if not isinstance(tensor, torch.Tensor):
             continue
         for size in tensor.shape:
             made = [symbol for symbol in _unbacked_in(size) if str(symbol) not in met]
-            if made and (most := _most_of([*masks, *rows][:1], size.node.shape_env)) is not None:
+            if made and (most := _number_of(largest, size.node.shape_env)) is not None:
                 _settle(size, most)
 
 
@@ -346,7 +348,7 @@ def _refuse_long_loop(tensor: torch.Tensor) -> None:
     size: Any = tensor.shape[0] if tensor.dim() else 0
     if not _unbacked_in(size):
         return
-    turns = _most_of([size], size.node.shape_env)
+    turns = _number_of(size, size.node.shape_env)
     if turns is None or turns > MOST_TURNS:
         raise NotImplementedError("a loop runs as often as the data tell")
 
@@ -355,11 +357,11 @@ def _unbacked_in(size: Any) -> Any:
     return free_unbacked_symbols(size) if isinstance(size, torch.SymInt) else ()
 
 
-def _most_of(sizes: Sequence[Any], environment: Any) -> int | None:
-    """The first of them, with what is settled; nothing where it is not known."""
-    if not sizes or isinstance(sizes[0], int):
-        return sizes[0] if sizes else None
-    number = sizes[0].node.expr.xreplace(environment.real_tensor_prop_unbacked_vals)
+def _number_of(size: Any, environment: Any) -> int | None:
+    """With what is settled; nothing where it is not known."""
+    if not isinstance(size, torch.SymInt):
+        return None if size is None else int(size)
+    number = size.node.expr.xreplace(environment.real_tensor_prop_unbacked_vals)
     return int(number) if number.is_Integer else None
 
 

@@ -97,7 +97,7 @@ def program_of(
             f"{len(lifetimes.kept)} of its tensors are still held when the module has returned, by "
             "its attributes or hooks: what it holds from one call to the next is not weighed"
         )
-    if met.assumes:
+    if met.view is not None and met.view.assumes:
         program.add_note(
             "branches that depend on sizes which only the data tell are taken as for the largest "
             "that these can be"
@@ -205,11 +205,9 @@ def _traced_somehow(
     except ExportError as error:
         if as_ != "exported" and error.cause is not None and asks_for_data(error.cause):
             with contextlib.suppress(ExportError):
-                exported, met = traced(
+                return traced(
                     model, args, kwargs, dynamic_shapes, mode, "module", train, assumes=True
                 )
-                met.assumes = True
-                return exported, met
         if as_ is not None:
             raise
         try:
@@ -257,7 +255,6 @@ class _Met:
     checkpoints: Checkpoints | None = None
     lifetimes: Lifetimes | None = None
     instead: str = ""  # why it is not weighed as it runs
-    assumes: bool = False  # sizes that nobody knows, to take a branch
     keeps_unweighed: bool = False  # what it holds from one call to the next
 
 

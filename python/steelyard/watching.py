@@ -709,7 +709,9 @@ def _holds_any(model: torch.nn.Module) -> bool:
 
 def _is_lazy(tensor: Any) -> bool:
     """Whether its first call gives it its sizes."""
-    return "materialize" in dir(type(tensor))
+    from torch.nn.parameter import is_lazy
+
+    return bool(is_lazy(tensor))
 
 
 def _runs(frame: FrameType) -> bool:

@@ -55,16 +55,17 @@ void MemoryLog::Free(std::uint64_t address, std::uint32_t place) {
 void MemoryLog::Mark(std::uint64_t address, const Marked& marked) {
   if (marked.bytes == 0) return;
   auto found = live_.find(address);
-  if (found == live_.end() && !IsBelievable(marked.bytes)) return;
-  if (found == live_.end() && marked.category == Category::kInputs) {
-    Allocate(address, marked.bytes, marked.place, Phase::kForward);
-    lent_.push_back(address);
+  if (found == live_.end()) {
+    if (!IsBelievable(marked.bytes)) return;
+    if (marked.category == Category::kInputs) {
+      Allocate(address, marked.bytes, marked.place, Phase::kForward);
+      lent_.push_back(address);
+    } else {
+      from_before_ += marked.bytes;
+      live_.emplace(address, static_cast<std::uint32_t>(blocks_.size()));
+      blocks_.push_back({.bytes = marked.bytes, .from_before = true});
+    }
     found = live_.find(address);
-  } else if (found == live_.end()) {
-    from_before_ += marked.bytes;
-    const auto block = static_cast<std::uint32_t>(blocks_.size());
-    blocks_.push_back({.bytes = marked.bytes, .from_before = true});
-    found = live_.emplace(address, block).first;
   }
   Held& held = blocks_[found->second];
   if (Rank(marked.category) > Rank(held.category)) return;

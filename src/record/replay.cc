@@ -576,7 +576,7 @@ class Player {
     const auto rank = [&](const KindOfStep& kind) {
       const double seconds =
           kind.last < result_.steps.size() ? result_.steps[kind.last].seconds : 0;
-      return std::tuple(kind.steps, kinds_.size() == 1 ? 0 : -std::abs(seconds - usual), kind.last);
+      return std::tuple(kind.steps, -std::abs(seconds - usual), kind.last);
     };
     const auto most = std::ranges::max_element(kinds_, {}, rank);
     if (most == kinds_.end()) return;

@@ -118,7 +118,7 @@ void GraphImporter::Declare(const GraphProto& graph, Environment& environment) {
 }
 
 void GraphImporter::Run(const GraphProto& graph) {
-  nodes_of_file_ = std::ssize(graph.nodes);
+  nodes_ = -std::ssize(graph.nodes);  // those of the file itself
   Environment environment;
   environment.opsets = &model_.opsets;
   environment.items = AddInitializers(graph, workshop_);
@@ -147,7 +147,7 @@ void GraphImporter::ReturnOutputs(const GraphProto& graph, const Environment& en
 
 void GraphImporter::RunNodes(const std::vector<NodeProto>& nodes, Environment& environment) {
   for (const NodeProto& node : nodes) {
-    if (++nodes_ > kMostNodes + nodes_of_file_) {
+    if (++nodes_ > kMostNodes) {
       throw Refusal{
           Unsupported("functions and loops make more than " + std::to_string(kMostNodes) + " nodes",
                       PlaceOf(node))};

@@ -66,9 +66,8 @@ class GraphImporter {
   std::map<FunctionKey, FunctionProto> functions_;
   // Initializers of graphs that may run several times, by where the graph stands in the file.
   std::unordered_map<const char*, std::unordered_map<std::string_view, Item*>> stored_;
-  std::int64_t nodes_ = 0;          // that ran
-  std::int64_t nodes_of_file_ = 0;  // of the main graph
-  int depth_ = 0;                   // of functions and graphs within each other
+  std::int64_t nodes_ = 0;  // that ran, besides the main graph's
+  int depth_ = 0;           // of functions and graphs within each other
   int notes_ = 0;
 };
 

@@ -111,13 +111,7 @@ void If(Call& call) {
   RunBranch(call, condition->front().number() != 0 ? "then_branch" : "else_branch");
 }
 
-// What each step gave, along a new first dimension.
-// An axis of `rank` ones, which may be counted from the end.
-std::int64_t Counted(std::int64_t axis, std::int64_t rank) {
-  if (axis < -rank || axis >= rank) Call::GiveUp("an axis that is none");
-  return axis < 0 ? axis + rank : axis;
-}
-
+// What each step gave, along a new dimension.
 void GiveStacked(Call& call, const std::vector<Item*>& steps, std::int64_t axis = 0) {
   if (steps.empty()) Call::GiveUp("a loop of no steps has no results");
   std::vector<Tensor> parts;
@@ -126,7 +120,7 @@ void GiveStacked(Call& call, const std::vector<Item*>& steps, std::int64_t axis 
   const Item& first = *steps.at(0);
   if (!first.shape || !first.dtype) Call::GiveUp("a step's result of unknown shape");
   Shape to = *first.shape;
-  const std::int64_t at = Counted(axis, std::ssize(to) + 1);
+  const int at = call.axis(axis, static_cast<int>(to.size()) + 1);
   to.insert(to.begin() + at, Dim(static_cast<std::int64_t>(steps.size())));
   call.Give(call.Emit("aten::stack", parts, at), {*first.dtype, to});
 }
@@ -340,7 +334,7 @@ void Scan(Call& call) {
   if (call.wanted() < states) Call::GiveUp("fewer results than states");
   std::vector<Along> takes = Ways(call, "input", call.count() - states);
   for (std::size_t i = 0; i < takes.size(); ++i) {
-    takes[i].axis = Counted(takes[i].axis, std::ssize(call.shape(states + i)));
+    takes[i].axis = call.axis(takes[i].axis, call.rank(states + i));
   }
   const Dim length = call.shape(states).at(static_cast<std::size_t>(takes[0].axis));
   if (!length.is_number() || length.number() > kMostSteps) {

@@ -9,6 +9,7 @@
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/windows.h"
+#include "support/checked.h"
 
 namespace steelyard::onnx {
 namespace {
@@ -33,12 +34,11 @@ void Convolution(Call& call) {
 // What sizes and paddings are far below, so that sums of some of them fit.
 constexpr std::int64_t kMost = std::int64_t{1} << 48;
 
-std::int64_t Times(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product) || product < -kMost || product > kMost) {
+std::int64_t Believed(CheckedInt size) {
+  if (!size.ok() || size.value() < -kMost || size.value() > kMost) {
     Call::GiveUp("sizes that no tensor has");
   }
-  return product;
+  return size.value();
 }
 
 // Of a transposed convolution: what `output_shape` asks for instead of paddings. Beyond what the
@@ -50,8 +50,8 @@ void PadToOutput(Call& call, const std::vector<std::int64_t>& wanted,
     Window& window = windows[i];
     const Dim size = call.shape(0)[i + 2];
     if (!size.is_number()) Call::GiveUp("output_shape of a symbolic size");
-    std::int64_t total = Times(window.stride, Times(size.number(), 1) - 1) + Times(added[i], 1) +
-                         Times(window.extent(), 1) - Times(wanted[i], 1);
+    std::int64_t total = Believed(CheckedInt(window.stride) * (Believed(size.number()) - 1)) +
+                         Believed(added[i]) + Believed(window.extent()) - Believed(wanted[i]);
     if (total < 0) added[i] -= std::exchange(total, 0);
     window.before = upper ? total / 2 : total - total / 2;
     window.after = total - window.before;
@@ -72,7 +72,7 @@ void TransposedConvolution(Call& call) {
     for (std::size_t i = 0; i < count; ++i) {
       const Dim size = call.shape(0)[i + 2];
       if (!size.is_number()) Call::GiveUp("auto_pad of a symbolic size");
-      same.push_back(Times(size.number(), windows[i].stride));
+      same.push_back(Believed(CheckedInt(size.number()) * windows[i].stride));
     }
     PadToOutput(call, same, added, windows);
   }

@@ -152,7 +152,7 @@ class Walk {
   };
   std::vector<Departure>& departures() { return departures_; }
   // What goes where Python has let it go, and what a checkpointed function has to its end.
-  std::vector<Departure> Told(const ModuleFacts& module) const;
+  std::vector<Departure> Told(const ModuleFacts& module, const ValuesByName& by_name) const;
 
   // A cast that did nothing while it was traced, whose result the tracer took for its operand from
   // then on: after a node the operand is meant.
@@ -183,7 +183,7 @@ class Walk {
   void FindMistaken(const Function& function, std::size_t names);
   std::vector<ValueId> ResultsOf(const Function& function, std::size_t names) const;
   void Depart(const Function& function, std::span<const ValueId> values);
-  std::vector<Departure> LetGo(const ModuleFacts& module) const;
+  std::vector<Departure> LetGo(const ModuleFacts& module, const ValuesByName& by_name) const;
 
   const Program& program_;
   const FrameLines& lines_;
@@ -366,9 +366,9 @@ void Walk::Depart(const Function& function, std::span<const ValueId> values) {
   if (!departure.values.empty()) departures_.push_back(std::move(departure));
 }
 
-std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module) const {
+std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module,
+                                         const ValuesByName& by_name) const {
   const std::vector<Node>& nodes = program_.main().nodes;
-  const ValuesByName by_name(program_);
   std::vector<CallId> makers(program_.values.size(), kNoId);  // none of what was there before
   for (const Node& node : nodes) {
     for (const ValueId id : program_.results(node)) {
@@ -395,9 +395,9 @@ std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module) const {
   return told;
 }
 
-std::vector<Walk::Departure> Walk::Told(const ModuleFacts& module) const {
+std::vector<Walk::Departure> Walk::Told(const ModuleFacts& module,
+                                        const ValuesByName& by_name) const {
   const std::vector<Node>& nodes = program_.main().nodes;
-  const ValuesByName by_name(program_);
   std::vector<Departure> told;
   for (const ModuleFacts::LetGo& each : module.given) {
     if (each.node >= nodes.size()) continue;
@@ -408,7 +408,7 @@ std::vector<Walk::Departure> Walk::Told(const ModuleFacts& module) const {
     if (!end.values.empty()) told.push_back(std::move(end));
   }
   // What goes with the functions around it goes after it.
-  std::ranges::move(LetGo(module), std::back_inserter(told));
+  std::ranges::move(LetGo(module, by_name), std::back_inserter(told));
   std::ranges::stable_sort(told, {}, &Departure::node);
   return told;
 }
@@ -495,9 +495,10 @@ Node LeaveNode(Program& program, const Walk::Departure& departure) {
 // What functions of the module do beside calling operators, to be put between the nodes.
 class Additions {
  public:
-  Additions(Program& program, std::span<const ModuleFacts::Requires> required,
+  Additions(Program& program, const ValuesByName& by_name,
+            std::span<const ModuleFacts::Requires> required,
             std::span<const Walk::Departure> departures)
-      : program_(program), by_name_(program), required_(required), departures_(departures) {}
+      : program_(program), by_name_(by_name), required_(required), departures_(departures) {}
 
   // `in`: the call that runs when the node does not run yet.
   void Before(std::uint32_t node, CallId in, std::vector<Node>* nodes) {
@@ -516,7 +517,7 @@ class Additions {
 
  private:
   Program& program_;
-  const ValuesByName by_name_;
+  const ValuesByName& by_name_;
   std::span<const ModuleFacts::Requires> required_;
   std::span<const Walk::Departure> departures_;
 };
@@ -569,11 +570,12 @@ void HoldVariables(Program& program, const FrameLines& lines, std::span<const st
   Corrections(program, first.mistaken()).Make();
   const bool is_told = module != nullptr && module->let_go;
   if (is_told) AddKept(program, *module);
+  const ValuesByName by_name(program);
   const std::vector<Walk::Departure> departures =
-      is_told ? Walk(program, lines).Told(*module) : std::move(walked().departures());
+      is_told ? Walk(program, lines).Told(*module, by_name) : std::move(walked().departures());
   std::span<const ModuleFacts::Requires> required;
   if (module != nullptr) required = module->requires_gradient;
-  Additions additions(program, required, departures);
+  Additions additions(program, by_name, required, departures);
   const std::vector<Node> before = std::move(program.main().nodes);
   std::vector<Node> nodes;
   nodes.reserve(before.size() + departures.size() + required.size());
