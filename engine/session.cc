@@ -46,7 +46,7 @@ void Fill(const SyContent& content, at::Tensor* tensor) {
   } else if (content.below > 0) {
     tensor->random_(0, content.below);
   } else {
-    tensor->zero_();
+    tensor->fill_(content.mean);
   }
 }
 
@@ -79,6 +79,11 @@ Session::Session(const SyProgram& program)
 }
 
 void Session::Reload(const SyProgram& program) {
+  if (program.value_count > values_.size()) {
+    values_.resize(program.value_count);
+    placed_.resize(program.value_count);
+    kept_.resize(program.value_count);
+  }
   calls_.clear();
   calls_.reserve(program.call_count);
   for (std::size_t i = 0; i < program.call_count; ++i) {
@@ -118,6 +123,8 @@ void Session::Place(std::uint32_t value, bool on_host, const SyLayout& layout,
   if (content.bytes != nullptr) {
     // Copied, so that it lies as PyTorch's own tensors do and may be written to.
     tensor.copy_(at::from_blob(const_cast<void*>(content.bytes), sizes, type));
+  } else if (content.copied != SY_NO_VALUE) {
+    tensor.copy_(placed_[content.copied].toTensor());
   } else {
     Fill(content, &tensor);
   }

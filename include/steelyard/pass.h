@@ -98,11 +98,13 @@ struct TrainOptions {
   int loss_output = -1;
   int accumulate = 1;           // micro-steps, whose gradients are summed
   bool unroll = false;          // all of them are told apart; else equal ones are weighed as one
-  bool clip_norm = false;       // gradients are clipped by their norm before the step
-  bool clip_value = false;      // or one by one
+  std::optional<double> clip_norm = {};   // gradients are clipped by their norm before the step
+  std::optional<double> clip_value = {};  // or one by one
   bool keep_gradients = false;  // zero_grad overwrites gradients with zeros
   bool first_step = false;      // the very first one, which makes the optimizer's state
-  int step = 1;  // counted from 1: numbers of the optimizer that change from step to step are its
+  // Counted from 1: numbers of the optimizer that change from step to step are its. Without one
+  // they are of a step in the middle of training.
+  std::optional<int> step = {};
   std::vector<std::string> recompute = {};  // patterns of modules that are checkpointed
   bool recompute_reentrant = false;         // with use_reentrant=True
   std::vector<std::string> inplace = {};    // patterns of modules whose activations overwrite

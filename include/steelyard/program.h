@@ -185,6 +185,14 @@ struct WholeCall {
   Argument::Run outputs{0, 0};
 };
 
+// What a tensor that is there before the program runs begins with, where that is not zeros: a
+// number, or the elements of a parameter.
+struct InitialContent {
+  ValueId value = kNoId;
+  double number = 0;
+  ValueId copied = kNoId;
+};
+
 // What the file says of the model besides, under a name: a text, or else a number.
 struct Fact {
   StringId name = kNoString;  // "context_length"
@@ -252,12 +260,13 @@ class Program {
   std::vector<std::int64_t> graph_runs;  // after `decompose`: of each imported graph
   Repeat repeat;                         // of the main graph
   std::vector<WholeCall> whole_calls;    // in the order of their nodes, none within another
+  std::vector<InitialContent> initial_contents;  // after `decompose`
   std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
   std::vector<ValueId> gradients;  // by parameter's value, the backward pass's last; may be shorter
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
   bool has_graph = true;    // false: a file of weights; there are parameters, and nothing runs
   bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
-  bool has_stand_ins = false;  // numbers of the optimizer stand for any: costs are told, not values
+  bool has_stand_ins = false;  // some numbers stand for any: costs are told, not values
   ValueId loss = kNoId;        // what a training step differentiates
   StringId name = kNoString;   // of the model: class or file name
   StringId producer = kNoString;         // "torch 2.15.0 (schema 8.20)"

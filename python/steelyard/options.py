@@ -398,8 +398,9 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
         setattr(train, name, _patterns(keywords.get(name) or (), name))
     for name in ("recompute_reentrant", "first_step", "unroll"):
         setattr(train, name, bool(keywords.get(name, False)))
-    for name in ("clip_norm", "clip_value"):  # 0 is a limit, too
-        setattr(train, name, keywords.get(name, False) is not False)
+    for name in ("clip_norm", "clip_value"):  # 0 is a limit, too, and True that of most
+        limit = keywords.get(name, False)
+        setattr(train, name, None if limit is False else float(limit))
     train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
     train.ranks = _within(keywords.get("ranks", 1), 1, None, "ranks")
     train.parallel = _parallel_options(keywords)

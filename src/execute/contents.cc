@@ -2,7 +2,7 @@
 //
 // What no file gives is drawn so that nothing overflows: matrices keep the variance of what they
 // multiply, vectors and buffers are one, integers are in the range of almost any index, and what a
-// step keeps begins with zeros. Names that are one tensor to the model must not be two in a file:
+// step keeps begins with zeros where its row says nothing else. Names that are one tensor to the model must not be two in a file:
 // that they are one may have been assumed.
 
 #include "execute/contents.h"
@@ -40,6 +40,7 @@ bool IsInput(Category category) {
 // multiplied element by element is one, so that variances and scales are positive.
 SyContent Drawn(const Program& kernels, const Resident& resident) {
   SyContent content{};
+  content.copied = SY_NO_VALUE;
   switch (resident.category) {
     case Category::kParameters: {
       const auto sizes = kernels.sizes(resident.value);
@@ -69,6 +70,15 @@ SyContent Drawn(const Program& kernels, const Resident& resident) {
       break;  // what a step keeps begins with zeros
   }
   return content;
+}
+
+// Of what the program says how it begins.
+void Begin(const Program& kernels, const Resident& resident, SyContent* content) {
+  const auto initial =
+      std::ranges::find(kernels.initial_contents, resident.value, &InitialContent::value);
+  if (initial == kernels.initial_contents.end()) return;
+  content->mean = initial->number;
+  if (initial->copied != kNoId) content->copied = initial->copied;
 }
 
 std::string TensorText(DType dtype, std::span<const std::int64_t> sizes) {
@@ -184,6 +194,7 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
   for (const Resident& resident : residents) {
     contents.push_back(Drawn(kernels, resident));
     SyContent* const content = &contents.back();
+    Begin(kernels, resident, content);
     if (IsWeight(resident.category) && sources.weights) {
       Take(kernels, resident, sources.weights, sources.weights_name, content, &wrong);
     }

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of what follows. */
-enum { SY_ENGINE_ABI = 4 };
+enum { SY_ENGINE_ABI = 5 };
 
 /* The one function that the library exports: `const SyEngine* steelyard_engine(void)`. */
 #define SY_ENGINE_ENTRY "steelyard_engine"
@@ -82,10 +82,11 @@ typedef struct SyLayout {
 } SyLayout;
 
 /* What a tensor is filled with: the bytes of its elements, row by row, as they lie in a file; or
- * where there are none, random numbers around `mean`; integers from 0 on below `below`, if that is
- * not 0. */
+ * the elements of a tensor that was placed before, cast; or random numbers around `mean`; integers
+ * from 0 on below `below`, or if that is 0 each the mean. */
 typedef struct SyContent {
   const void* bytes;
+  uint32_t copied; /* SY_NO_VALUE: none */
   double mean;
   double deviation;
   int64_t below;
@@ -157,7 +158,7 @@ typedef struct SyEngine {
   /* A session for a program; null on failure. Copies what it needs of it. */
   SySession* (*open)(const SyProgram* program, SyError* error);
   void (*close)(SySession* session);
-  /* Takes another program in place of the first, over the same values. */
+  /* Takes another program in place of the first. What was placed is the same values' in both. */
   bool (*reload)(SySession* session, const SyProgram* program, SyError* error);
 
   /* Makes a tensor that stays until the session is closed, whatever the program lets go: on the

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "execute/lowering.h"
+#include "execute/numbers.h"
 #include "ir/release_order.h"
 #include "ir/visit_values.h"
 
@@ -110,6 +112,7 @@ Result<Execution> Execution::Open(const SyEngine& engine, const Program& kernels
 
 Status Execution::Place(const Sources& sources) {
   residents_ = ResidentsOf(*kernels_);
+  optional_step_ = OptionalStepOf(*kernels_);
   SY_ASSIGN_OR_RETURN(const std::vector<SyContent> contents,
                       ContentsOf(*kernels_, residents_, sources));
   for (std::size_t i = 0; i < residents_.size(); ++i) {
@@ -130,18 +133,43 @@ Status Execution::Place(const Sources& sources) {
 }
 
 Status Execution::Continue(const Program& kernels) {
-  if (kernels.values.size() != kernels_->values.size()) {
-    return Unexpected(InternalError("a step of another number of values follows"));
+  if (!std::ranges::equal(ResidentsOf(kernels), residents_, {}, &Resident::value,
+                          &Resident::value)) {
+    return Unexpected(InternalError("a step of other residents follows"));
   }
   SyError error{};
   const Lowering lowered(kernels, device_);
   const SyProgram program = lowered.program();
   kernels_ = &kernels;
+  optional_step_ = OptionalStepOf(kernels);
   if (engine_->reload(session_.get(), &program, &error)) return {};
   return Unexpected(Told(error));
 }
 
 Status Execution::Run(NodeId begin, NodeId end, const SyRecord& record) {
+  if (!optional_step_ || begin > optional_step_->begin || end < optional_step_->end) {
+    return RunCalls(begin, end, record);
+  }
+  const OptionalStep& step = *optional_step_;
+  SY_RETURN_IF_ERROR(RunCalls(begin, step.begin, record));
+  SY_ASSIGN_OR_RETURN(const SyElements found, Read(step.found));
+  const std::optional<double> overflowed = FirstNumber(found);
+  if (!overflowed || *overflowed == 0) return RunCalls(step.begin, end, record);
+  ++skipped_steps_;
+  SY_RETURN_IF_ERROR(LetGoAll(step.begin, step.end, record));
+  return RunCalls(step.end, end, record);
+}
+
+// What the nodes let go, without the calls among them.
+Status Execution::LetGoAll(NodeId begin, NodeId end, const SyRecord& record) {
+  for (NodeId node = begin; node < end; ++node) {
+    if (!kernels_->is_drop(kernels_->main().nodes[node])) continue;
+    SY_RETURN_IF_ERROR(RunCalls(node, node + 1, record));
+  }
+  return {};
+}
+
+Status Execution::RunCalls(NodeId begin, NodeId end, const SyRecord& record) {
   SyError error{};
   if (engine_->run(session_.get(), begin, end, &record, &error)) return {};
   return Unexpected(Told(error));

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "execute/contents.h"
 #include "execute/engine_abi.h"
+#include "execute/skipped_steps.h"
 #include "steelyard/error.h"
 #include "steelyard/program.h"
 
@@ -34,10 +36,11 @@ class Execution {
   static Result<Execution> Open(const SyEngine& engine, const Program& kernels,
                                 const Sources& sources, Help help = {}, std::string device = "cpu");
 
-  // Goes on with another program over the same values: the next step of the same training.
+  // Goes on with another program of the same residents: the next step of the same training.
   Status Continue(const Program& kernels);
 
-  // Runs the nodes from `begin` to before `end`.
+  // Runs the nodes from `begin` to before `end`, without the optimizer's step where a gradient
+  // scaler finds that gradients have overflowed.
   Status Run(NodeId begin, NodeId end, const SyRecord& record = {});
   // The caller lets the program's outputs go.
   void ReleaseOutputs(const SyRecord& record = {});
@@ -49,6 +52,8 @@ class Execution {
   // Its elements, row by row, until the next call.
   Result<SyElements> Read(ValueId value);
 
+  // How many steps were left out so.
+  int skipped_steps() const { return skipped_steps_; }
   const std::string& device() const { return device_; }
   const SyEngine& engine() const { return *engine_; }
   const Program& kernels() const { return *kernels_; }
@@ -68,6 +73,8 @@ class Execution {
         help_(std::move(help)),
         session_(nullptr, Close{&engine}) {}
   Status Place(const Sources& sources);
+  Status RunCalls(NodeId begin, NodeId end, const SyRecord& record);
+  Status LetGoAll(NodeId begin, NodeId end, const SyRecord& record);
   Error Told(const SyError& error) const;
 
   const SyEngine* engine_;
@@ -76,6 +83,8 @@ class Execution {
   Help help_;
   Session session_;
   std::vector<Resident> residents_;
+  std::optional<OptionalStep> optional_step_;
+  int skipped_steps_ = 0;
 };
 
 }  // namespace steelyard

@@ -133,6 +133,7 @@ class Measuring {
 
   Measurement Take(bool was_interrupted) {
     out_.was_interrupted = was_interrupted;
+    out_.skipped_steps = execution_.skipped_steps();
     return std::move(out_);
   }
 

@@ -62,6 +62,7 @@ struct Measurement {
   int warmups = 0;                      // runs before those that count
   int runs = 0;                         // those that count
   int detailed_runs = 0;                // after them: those timed node by node
+  int skipped_steps = 0;                // that a gradient scaler had left out, of all runs
   bool is_stable = false;               // the last of the warm-ups took alike
   bool was_interrupted = false;         // it ended early, with what there was
 };

@@ -220,6 +220,20 @@ double OpView::real(int i, double missing) const {
   return static_cast<double>(integer(i));
 }
 
+std::vector<double> OpView::reals(int i) const {
+  std::vector<double> out;
+  for (const Argument& element : program_->list(arg(i).list)) {
+    if (element.kind == ArgKind::kFloat) {
+      out.push_back(element.real);
+      continue;
+    }
+    const std::optional<std::int64_t> whole = IntegerOf(element);
+    if (!whole) Refuse(fmt::format("argument {} must be a list of known numbers", i + 1));
+    out.push_back(static_cast<double>(*whole));
+  }
+  return out;
+}
+
 bool OpView::boolean(int i, bool missing) const { return given(i) ? integer(i) != 0 : missing; }
 
 // Gives `add` the numbers of argument i, one or a list, in order.

@@ -179,6 +179,7 @@ class OpView {
   // As a list of integers (a single number is a list of one); empty where it is None.
   Dims ints(int i) const;  // at most Dims::kMaxRank: sizes, strides, dimensions
   std::vector<std::int64_t> integers(int i) const;
+  std::vector<double> reals(int i) const;  // of a list
   // A dimension, wrapped into [0, rank).
   int dim(int i, int rank) const;
   std::optional<DType> dtype(int i) const;

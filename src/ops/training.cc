@@ -128,18 +128,17 @@ Tensor TotalNorm(Dispatcher& d, const Tensors& gradients) {
 }
 
 // `max_norm / (total_norm + 1e-6)`: a number divided by a tensor is a reciprocal and a product.
-Tensor ClipCoefficient(Dispatcher& d, const Tensor& total) {
-  const Tensor sum = d.Call("aten::add.Tensor", total, kAnyNumber);
-  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", sum), kAnyNumber);
+Tensor ClipCoefficient(Dispatcher& d, const Tensor& total, double max_norm) {
+  const Tensor sum = d.Call("aten::add.Tensor", total, 1e-6);
+  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", sum), max_norm);
 }
 
 std::vector<Tensor> ClipByNorm(Dispatcher& d, const OpView& op) {
   const Outside outside(d);
   const Tensors gradients = GradientsOf(d, op);
   if (gradients.empty()) return {};
-  d.UseStandIns();
   Tensor total = TotalNorm(d, gradients);
-  Tensor coefficient = ClipCoefficient(d, total);
+  Tensor coefficient = ClipCoefficient(d, total, op.real(1));
   Tensor clamped = d.Call("aten::clamp", coefficient, std::nullopt, 1.0);
   for (const auto& places : ByDType(d, gradients)) {
     Scale(d, Pick(gradients, places), clamped);
@@ -150,12 +149,12 @@ std::vector<Tensor> ClipByNorm(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> ClipByValue(Dispatcher& d, const OpView& op) {
   const Outside outside(d);
-  d.UseStandIns();
+  const double limit = op.real(1);
   const Tensors gradients = GradientsOf(d, op);
   for (const auto& places : ByDType(d, gradients)) {
     const Tensors group = Pick(gradients, places);
-    d.CallMany("aten::_foreach_clamp_min_.Scalar", group, -kAnyNumber);
-    d.CallMany("aten::_foreach_clamp_max_.Scalar", group, kAnyNumber);
+    d.CallMany("aten::_foreach_clamp_min_.Scalar", group, -limit);
+    d.CallMany("aten::_foreach_clamp_max_.Scalar", group, limit);
   }
   return {};
 }
@@ -180,9 +179,9 @@ constexpr std::array kRows{
     Part("steelyard::zero_grad", "Drops the gradients of parameters, or overwrites them.",
          "(Tensor[] parameters, str optimizer, bool keep=False) -> ()", ZeroGradients),
     Part("steelyard::clip_grad_norm_", "torch.nn.utils.clip_grad_norm_.",
-         "(Tensor[] parameters) -> ()", ClipByNorm),
+         "(Tensor[] parameters, float max_norm) -> ()", ClipByNorm),
     Part("steelyard::clip_grad_value_", "torch.nn.utils.clip_grad_value_.",
-         "(Tensor[] parameters) -> ()", ClipByValue),
+         "(Tensor[] parameters, float clip_value) -> ()", ClipByValue),
 };
 
 }  // namespace

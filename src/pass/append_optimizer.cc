@@ -87,8 +87,13 @@ constexpr std::array kOptimizers{
 // Of rows whose numbers change from step to step.
 constexpr std::string_view kStepNumber = "step";
 
+// What a gradient scaler gives fused forms.
+constexpr std::string_view kScale = "grad_scale";
+constexpr std::string_view kFoundInf = "found_inf";
+
 // Arguments of an optimizer's row that are no options.
-constexpr std::array<std::string_view, 3> kNoOptions{"parameters", "first_step", kStepNumber};
+constexpr std::array kNoOptions{std::string_view("parameters"), std::string_view("first_step"),
+                                kStepNumber, kScale, kFoundInf};
 
 // What is stepped together.
 struct Group {
@@ -361,12 +366,38 @@ Argument AllTrained(Program& program) {
   return ListOf(program, parameters);
 }
 
+ValueId AppendNumber(Program& program, std::string_view op, std::span<const Argument> args,
+                     std::string_view name) {
+  const ValueId number = AddResult(program, name, DType::kFloat32, {});
+  AppendCall(program, op, args, {&number, 1}, Phase::kOptimizer);
+  return number;
+}
+
 // Gives the number that says whether all gradients are finite.
-ValueId AppendUnscaling(Program& program) {
-  const std::array args{AllTrained(program)};
-  const ValueId found = AddResult(program, "found_inf", DType::kFloat32, {});
-  AppendCall(program, "steelyard::unscale_gradients", args, {&found, 1}, Phase::kOptimizer);
-  return found;
+ValueId AppendUnscaling(Program& program, bool only_looks) {
+  const std::array args{AllTrained(program), Argument::OfBool(only_looks)};
+  return AppendNumber(program, "steelyard::unscale_gradients", args, kFoundInf);
+}
+
+// Fused forms unscale gradients in their own kernels (`_step_supports_amp_scaling`).
+bool IsFused(const Group& group) {
+  const auto given = std::ranges::find(group.options, "fused", &OptimizerOption::name);
+  return given != group.options.end() && given->value != "False" && given->value != "false" &&
+         given->value != "None" && given->value != "0";
+}
+
+// What a gradient scaler tells fused forms.
+struct FromScaler {
+  ValueId scale = kNoId;
+  ValueId found_inf = kNoId;
+};
+
+FromScaler AppendTelling(Program& program, ValueId found, bool is_unscaled) {
+  const std::array args{Argument::OfValue(found)};
+  FromScaler told;
+  told.found_inf = AppendNumber(program, "steelyard::found_inf", args, "found_inf_sum");
+  if (!is_unscaled) told.scale = AppendNumber(program, "steelyard::grad_scale", {}, kScale);
+  return told;
 }
 
 // Before gradients are looked at: all of a step's, once.
@@ -377,25 +408,32 @@ void AppendAveraging(Program& program, const TrainOptions& options) {
 }
 
 void AppendClipping(Program& program, const TrainOptions& options) {
-  if (!options.clip_norm && !options.clip_value) return;
-  const std::array list{AllTrained(program)};
-  if (options.clip_norm) {
-    AppendCall(program, "steelyard::clip_grad_norm_", list, {}, Phase::kOptimizer);
-  }
-  if (options.clip_value) {
-    AppendCall(program, "steelyard::clip_grad_value_", list, {}, Phase::kOptimizer);
-  }
+  const auto clip = [&](std::string_view op, const std::optional<double>& limit) {
+    if (!limit) return;
+    const std::array args{AllTrained(program), Argument::OfFloat(*limit)};
+    AppendCall(program, op, args, {}, Phase::kOptimizer);
+  };
+  clip("steelyard::clip_grad_norm_", options.clip_norm);
+  clip("steelyard::clip_grad_value_", options.clip_value);
 }
 
-Status AppendStep(Program& program, const Group& group, const TrainOptions& options) {
+Status AppendStep(Program& program, const Group& group, const TrainOptions& options,
+                  const FromScaler& told) {
   std::vector<Argument> args{ListOf(program, group.stepped), Argument::OfBool(options.first_step)};
   for (const OptimizerOption& option : group.options) {
     SY_ASSIGN_OR_RETURN(const Argument value, OptionArgument(program, group, option));
     args.push_back(value);
   }
-  if (FindOp(OpName::FromRuntime(group.optimizer->op))->signature->IndexOf(kStepNumber) >= 0) {
-    args.push_back(Argument::OfInt(std::int64_t{options.step}));
+  const Signature& signature = *FindOp(OpName::FromRuntime(group.optimizer->op))->signature;
+  if (options.step && signature.IndexOf(kStepNumber) >= 0) {
+    args.push_back(Argument::OfInt(std::int64_t{*options.step}));
     args.back().name = program.strings.Intern(kStepNumber);
+  }
+  for (const auto& [name, value] :
+       {std::pair(kScale, told.scale), std::pair(kFoundInf, told.found_inf)}) {
+    if (value == kNoId) continue;
+    args.push_back(Argument::OfValue(value));
+    args.back().name = program.strings.Intern(name);
   }
   AppendCall(program, group.optimizer->op, args, {}, Phase::kOptimizer);
   return {};
@@ -558,12 +596,16 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
     SY_ASSIGN_OR_RETURN(shares, ShareOut(program, groups, optimizers, options));
   }
   AppendAveraging(program, options);
-  const ValueId found = TakesScaler(all) ? AppendUnscaling(program) : kNoId;
+  const bool clips = options.clip_norm || options.clip_value;
+  const bool is_fused = std::ranges::any_of(groups, IsFused);
+  const ValueId found = TakesScaler(all) ? AppendUnscaling(program, is_fused && !clips) : kNoId;
   AppendClipping(program, options);
+  FromScaler told;
+  if (is_fused && found != kNoId) told = AppendTelling(program, found, clips);
   for (std::size_t i = 0; i < optimizers.size(); ++i) {
     for (const Group& group : groups) {
       if (group.optimizer != optimizers[i] || group.stepped.empty()) continue;
-      SY_RETURN_IF_ERROR(AppendStep(program, group, options));
+      SY_RETURN_IF_ERROR(AppendStep(program, group, options, IsFused(group) ? told : FromScaler()));
     }
     if (!shares.empty()) shares[i].AppendSending(program);
   }

@@ -373,6 +373,7 @@ void AddHow(const Run& run, report::Data* data) {
   data->SetInt("warmups", run.measurement.warmups, Unit::kCount);
   data->SetInt("runs", run.measurement.runs, Unit::kCount);
   data->SetInt("detailed_runs", run.measurement.detailed_runs, Unit::kCount);
+  data->SetInt("skipped_steps", run.measurement.skipped_steps, Unit::kCount);
   data->SetBool("stable", run.measurement.is_stable);
   data->SetBool("interrupted", run.measurement.was_interrupted);
 }
@@ -395,6 +396,12 @@ void AppendRemarks(const Run& run, std::string_view name, report::Document* docu
   }
   if (!run.measurement.is_stable && run.measurement.warmups > 0) {
     notes.notes.push_back({"runs did not come to take alike: is the machine busy?"});
+  }
+  if (run.measurement.skipped_steps > 0) {
+    notes.notes.push_back(
+        {fmt::format("in {} gradients overflowed and the optimizer's step was left out, as "
+                     "torch.amp.GradScaler leaves it out",
+                     Counted(run.measurement.skipped_steps, "run"))});
   }
   const std::optional<double> loss = run.measurement.loss;
   if (loss && !std::isfinite(*loss)) {

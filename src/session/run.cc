@@ -93,6 +93,10 @@ Status Refuse(const RunOptions& options) {
                                  "--threads", "As many as there are processors are of use."));
   }
   SY_RETURN_IF_ERROR(RefuseLess(options.steps, 1, "--steps"));
+  if (options.steps > 1 && options.weigh.train.first_step) {
+    return Unexpected(UsageError(fmt::format("{} first steps are none", options.steps),
+                                 "--steps, --first-step", "Leave one of them away."));
+  }
   SY_RETURN_IF_ERROR(RefuseLess(options.number, 0, "--number"));
   const std::size_t peaks = options.peak_flops.size();
   if (peaks > 0 && peaks != RunsOf(options)) {

@@ -4,9 +4,11 @@
 // and gradients, which a step lets go before it ends, are kept to be written.
 #include "session/saved_steps.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,9 @@
 namespace steelyard {
 namespace {
 
+// How PyTorch's profiler calls what follows a step.
+constexpr std::string_view kZeroGrad = "Optimizer.zero_grad#";
+
 // Its values are another program's, to be written or to go on with.
 class Steps {
  public:
@@ -29,13 +34,11 @@ class Steps {
 
   Status Run() {
     for (int step = 1; step <= options_.steps; ++step) {
-      if (step > 1) {
-        execution_.ReleaseOutputs();
-        SY_RETURN_IF_ERROR(GoOn(step));
-      }
+      if (step > 1) execution_.ReleaseOutputs();
+      SY_RETURN_IF_ERROR(Take(step - execution_.skipped_steps()));
       KeepResults();
-      const auto end = static_cast<NodeId>(execution_.kernels().main().nodes.size());
-      SY_RETURN_IF_ERROR(execution_.Run(0, end));
+      const bool is_last = step == options_.steps;
+      SY_RETURN_IF_ERROR(execution_.Run(0, is_last ? EndOfLast() : EndOf(execution_.kernels())));
     }
     return {};
   }
@@ -63,6 +66,22 @@ class Steps {
   }
 
  private:
+  static NodeId EndOf(const Program& kernels) {
+    return static_cast<NodeId>(kernels.main().nodes.size());
+  }
+
+  // Gradients that would be overwritten with zeros are to be read before.
+  NodeId EndOfLast() const {
+    const Program& kernels = execution_.kernels();
+    const std::vector<Node>& nodes = kernels.main().nodes;
+    const auto zeroes = [&](const Node& node) {
+      return !kernels.is_drop(node) && node.frame != 0 &&
+             kernels.op_name(kernels.frames[node.frame].op).starts_with(kZeroGrad);
+    };
+    const auto first = std::ranges::find_if(nodes, zeroes);
+    return first == nodes.end() ? EndOf(kernels) : static_cast<NodeId>(first - nodes.begin());
+  }
+
   // The step itself lets gradients and outputs go before it ends.
   void KeepResults() {
     const Program& kernels = execution_.kernels();
@@ -74,8 +93,8 @@ class Steps {
     }
   }
 
-  // With the numbers of the optimizer that are this step's.
-  Status GoOn(int step) {
+  // The program with the numbers of the optimizer that are this step's.
+  Status Take(int step) {
     if (first_.options.train.optimizer.empty()) return {};
     WeighOptions weigh = first_.options;
     weigh.train.step = step;
@@ -105,8 +124,8 @@ Status SaveSteps(const SyEngine& engine, const Sources& sources, const Running& 
   if (running.weighing.kernels.has_stand_ins) {
     return Unexpected(Unsupported(
         "what this step computes is not written: some of its numbers stand for any", {},
-        "The numbers of sgd, adam and adamw are known, without --foreach, --fused, clipping and "
-        "the gradient scaler."));
+        "Adafactor, LANS and AdamW8bit compute numbers outside of tensors; the other optimizers do "
+        "not."));
   }
   engine.set_seed(running.options.seed);
   SY_ASSIGN_OR_RETURN(Execution execution,

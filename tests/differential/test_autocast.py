@@ -166,15 +166,20 @@ def test_step(case: Case, loss: str, tmp_path: Path) -> None:
         pytest.fail(differing, pytrace=False)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+# Fused forms unscale gradients themselves, unless something has to see them before.
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "adagrad"])
+@pytest.mark.parametrize("form", ["foreach", "fused"])
+@pytest.mark.parametrize("clip", [False, True], ids=["whole", "clipped"])
 @pytest.mark.parametrize("first", [False, True], ids=["steady", "first"])
-def test_a_step_in_float16_scales_its_loss(optimizer: str, first: bool, tmp_path: Path) -> None:
+def test_a_step_in_float16_scales_its_loss(
+    optimizer: str, form: str, clip: bool, first: bool, tmp_path: Path
+) -> None:
     torch.manual_seed(0)
     path = tmp_path / "net.pt2"
     net, sample = nn.Sequential(nn.Linear(30, 30), nn.Tanh(), nn.Linear(30, 10)), row()
     torch.export.save(torch.export.export(net.train(), (sample,)), path)
-    chosen = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW}[optimizer]
-    steps = chosen(net.parameters(), foreach=False)
+    classes = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW, "adagrad": torch.optim.Adagrad}
+    steps = classes[optimizer](net.parameters(), **{form: True})
     scaler = torch.amp.GradScaler("cpu")
 
     def step() -> None:
@@ -182,8 +187,9 @@ def test_a_step_in_float16_scales_its_loss(optimizer: str, first: bool, tmp_path
             output = net(sample)
             loss = nn.functional.mse_loss(output, torch.zeros(output.shape))
         scaler.scale(loss).backward()
-        scaler.unscale_(steps)
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0, foreach=True)
+        if clip:
+            scaler.unscale_(steps)
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0, foreach=True)
         scaler.step(steps)
         scaler.update()
         steps.zero_grad()
@@ -191,7 +197,14 @@ def test_a_step_in_float16_scales_its_loss(optimizer: str, first: bool, tmp_path
     if not first:
         step()
     theirs = events_of(step)
-    options = ["--amp", "fp16", "--loss", "mse", "--clip-norm", "1"]
+    options = [
+        "--amp",
+        "fp16",
+        "--loss",
+        "mse",
+        f"--{form}",
+        *(["--clip-norm", "1"] if clip else []),
+    ]
     ours = weighed(path, [*options, "--first-step"] if first else options, optimizer)
     differing = difference(ours, theirs)
     if differing is not None:

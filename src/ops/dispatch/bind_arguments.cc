@@ -31,15 +31,17 @@ Argument ParseNumber(std::string_view text) {
   return Argument::OfFloat(real);
 }
 
-// "[0, 1]", "[True, False]".
+// "[0, 1]", "[True, False]", "(None, 0.5)".
 Argument ParseList(Program& program, std::string_view text) {
   std::vector<Argument> list;
   std::size_t begin = 1;
   for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] != ',' && text[i] != ']') continue;
+    if (text[i] != ',' && text[i] != ']' && text[i] != ')') continue;
     std::string_view item = text.substr(begin, i - begin);
     while (!item.empty() && item[0] == ' ') item.remove_prefix(1);
-    if (!item.empty()) {
+    if (item == "None") {
+      list.push_back(Argument::None());
+    } else if (!item.empty()) {
       const bool truth = item == "True" || item == "False";
       list.push_back(truth ? Argument::OfBool(item == "True") : ParseNumber(item));
     }
@@ -58,7 +60,7 @@ Argument ParseDefault(Program& program, const Param& param) {
   if (text == "Mean" || text == "Sum") {
     return Argument::OfInt(text == kReductions[1] ? 1 : 2);
   }
-  if (first == '[') return ParseList(program, text);
+  if (first == '[' || first == '(') return ParseList(program, text);
   const bool quoted = text.size() >= 2 && first == '"';
   return Argument::OfString(
       program.strings.Intern(quoted ? text.substr(1, text.size() - 2) : text));

@@ -698,6 +698,20 @@ std::optional<std::int64_t> Dispatcher::SizeInFile(int i, int dim) const {
 
 Tensor Dispatcher::Box(const Argument& number) { return Call("steelyard::box", number); }
 
+Tensor Dispatcher::NumberTensor(double number, DType dtype) {
+  const std::size_t first = out_.main().nodes.size();
+  Tensor made = Call("aten::empty.memory_format", Dims(), dtype);
+  if (out_.main().nodes.size() == first) return made;  // of a graph that is only traced
+  const std::array arguments{Argument::OfFloat(number), Argument::OfDType(dtype)};
+  const std::array results{made.id()};
+  out_.whole_calls.push_back({.first = static_cast<NodeId>(first),
+                              .count = 1,
+                              .op = OpIdOf(*FindOp("aten::scalar_tensor")),
+                              .arguments = out_.AddArguments(arguments),
+                              .outputs = out_.AddOutputs(results)});
+  return made;
+}
+
 Error Dispatcher::Locate(const Node& node, const RuleError& error, const Locals& locals) const {
   const std::span<const ValueId> results = source_.results(node);
   std::string where(source_.op_name(node.op));

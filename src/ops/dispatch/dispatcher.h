@@ -139,6 +139,8 @@ class Dispatcher {
   // A Python number as a 0-dim tensor: 8 bytes, weakest in type promotion.
   Tensor Box(const Argument& number);
   Tensor Box(double number) { return Box(Argument::OfFloat(number)); }
+  // torch.tensor(number, dtype=dtype): Python itself writes it into what it allocates.
+  Tensor NumberTensor(double number, DType dtype = DType::kFloat32);
 
   // Runs a graph of the program on these operands; locals die after their last use, as in the code
   // that PyTorch generates for a graph module.
@@ -209,6 +211,13 @@ class Dispatcher {
   // A tensor that is there before the step and after it.
   Tensor AddResident(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype,
                      Role role);
+  // What such a tensor begins with, if not with zeros: a number, or what a parameter does.
+  void BeginWith(const Tensor& resident, double number) {
+    out_.initial_contents.push_back({.value = resident.id(), .number = number});
+  }
+  void BeginAs(const Tensor& resident, const Tensor& parameter) {
+    out_.initial_contents.push_back({.value = resident.id(), .copied = parameter.id()});
+  }
   void SetRole(const Tensor& tensor, Role role) { out_.values[tensor.id()].role = role; }
   // The tensor is in the host's memory, whatever the program runs on.
   void PutOnHost(const Tensor& tensor) {

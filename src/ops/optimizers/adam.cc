@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ States StatesOf(Step& step, bool with_products, bool with_maxima) {
   States states;
   for (const Tensor& parameter : step.parameters) {
     states.counters.push_back(step.Counter());
-    if (with_products) states.products.push_back(step.Counter("mu_product"));
+    if (with_products) states.products.push_back(step.Counter("mu_product", 1));
     states.means.push_back(step.Like(parameter, "exp_avg"));
     states.squares.push_back(step.Like(parameter, "exp_avg_sq"));
     if (with_maxima) states.maxima.push_back(step.Like(parameter, "max_exp_avg_sq"));
@@ -50,35 +51,51 @@ States StatesAsPairs(Dispatcher& d, const States& states) {
           AsPairs(d, states.maxima)};
 }
 
+// What decoupled weight decay leaves of a parameter.
+double Shrinking(const Step& step) {
+  return 1 - step.Number("lr") * step.Number("weight_decay");
+}
+
 // --- The steps that all four begin with ---------------------------------------------------------
 
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensor& parameter,
-             Tensor& gradient, double lr = kAnyNumber) {
+             Tensor& gradient) {
   if (decay == Decay::kOfGradient) return AddDecay(d, step, parameter, gradient);
-  if (!step.On("weight_decay")) return;
-  d.Call("aten::mul_.Tensor", parameter, 1 - lr * step.Number("weight_decay"));
+  if (step.On("weight_decay")) d.Call("aten::mul_.Tensor", parameter, Shrinking(step));
 }
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensors& parameters,
              Tensors& gradients) {
   if (decay == Decay::kOfGradient) return AddDecay(d, step, parameters, gradients);
-  if (step.On("weight_decay")) d.CallMany("aten::_foreach_mul_.Scalar", parameters, kAnyNumber);
+  if (step.On("weight_decay")) {
+    d.CallMany("aten::_foreach_mul_.Scalar", parameters, Shrinking(step));
+  }
 }
 
-struct Betas {
-  double first = kAnyNumber;
-  double second = kAnyNumber;
+void UpdateMoments(Dispatcher& d, const Step& step, const Tensor& gradient, const Tensor& mean,
+                   const Tensor& square) {
+  const double beta2 = step.Number("beta2");
+  d.Call("aten::lerp_.Scalar", mean, gradient, 1 - step.Number("beta1"));
+  d.Call("aten::mul_.Tensor", square, beta2);
+  d.Call("aten::addcmul_", square, gradient, gradient, 1 - beta2);
+}
+void UpdateMoments(Dispatcher& d, const Step& step, const Tensors& gradients,
+                   const States& states) {
+  const double beta2 = step.Number("beta2");
+  d.CallMany("aten::_foreach_lerp_.Scalar", states.means, gradients, 1 - step.Number("beta1"));
+  d.CallMany("aten::_foreach_mul_.Scalar", states.squares, beta2);
+  d.CallMany("aten::_foreach_addcmul_.Scalar", states.squares, gradients, gradients, 1 - beta2);
+}
+
+// What the moments lack, as they began with zeros.
+struct Corrections {
+  double first, second;
 };
-void UpdateMoments(Dispatcher& d, const Tensor& gradient, const Tensor& mean, const Tensor& square,
-                   const Betas& betas = {}) {
-  d.Call("aten::lerp_.Scalar", mean, gradient, 1 - betas.first);
-  d.Call("aten::mul_.Tensor", square, betas.second);
-  d.Call("aten::addcmul_", square, gradient, gradient, 1 - betas.second);
+Corrections CorrectionsOf(const Step& step) {
+  return {.first = 1 - std::pow(step.Number("beta1"), step.number()),
+          .second = 1 - std::pow(step.Number("beta2"), step.number())};
 }
-void UpdateMoments(Dispatcher& d, const Tensors& gradients, const States& states) {
-  d.CallMany("aten::_foreach_lerp_.Scalar", states.means, gradients, kAnyNumber);
-  d.CallMany("aten::_foreach_mul_.Scalar", states.squares, kAnyNumber);
-  d.CallMany("aten::_foreach_addcmul_.Scalar", states.squares, gradients, gradients, kAnyNumber);
-}
+// `x ** 0.5`, as Python has it.
+double Root(double x) { return std::pow(x, 0.5); }
 
 // --- Adam and AdamW -----------------------------------------------------------------------------
 
@@ -86,25 +103,24 @@ template <Decay kDecay>
 void AdamOneByOne(Dispatcher& d, Step& step) {
   const bool with_maxima = step.On("amsgrad");
   const States states = StatesAsPairs(d, StatesOf(step, false, with_maxima));
-  const double lr = step.Number("lr");
-  const Betas betas{step.Number("beta1"), step.Number("beta2")};
-  const double step_size = lr / (1 - std::pow(betas.first, step.number()));
-  const double bias_correction2_sqrt = std::sqrt(1 - std::pow(betas.second, step.number()));
+  const Corrections corrections = CorrectionsOf(step);
   Tensor gradient, denominator;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     gradient = GradientAt(d, step, i);
     d.Call("aten::add_.Tensor", states.counters[i], 1);
-    Decayed(d, step, kDecay, step.parameters[i], gradient, lr);
+    Decayed(d, step, kDecay, step.parameters[i], gradient);
     gradient = AsPairs(d, gradient);
     const Tensor parameter = AsPairs(d, step.parameters[i]);
-    UpdateMoments(d, gradient, states.means[i], states.squares[i], betas);
+    UpdateMoments(d, step, gradient, states.means[i], states.squares[i]);
     // torch.maximum(..., out=...): nothing is made.
     if (with_maxima) d.Call("aten::clamp_min_.Tensor", states.maxima[i], states.squares[i]);
     const Tensor& square = with_maxima ? states.maxima[i] : states.squares[i];
-    Tensor ratio = d.Call("aten::div.Tensor", d.Call("aten::sqrt", square), bias_correction2_sqrt);
+    Tensor ratio =
+        d.Call("aten::div.Tensor", d.Call("aten::sqrt", square), Root(corrections.second));
     d.Call("aten::add_.Tensor", ratio, step.Number("eps"));
     denominator = std::move(ratio);
-    d.Call("aten::addcdiv_", parameter, states.means[i], denominator, -step_size);
+    d.Call("aten::addcdiv_", parameter, states.means[i], denominator,
+           -(step.Number("lr") / corrections.first));
   }
   Return(gradient, denominator);
 }
@@ -113,6 +129,7 @@ template <Decay kDecay>
 void AdamLists(Dispatcher& d, Step& step) {
   const bool with_maxima = step.On("amsgrad");
   const States all = StatesOf(step, false, with_maxima);
+  const Corrections corrections = CorrectionsOf(step);
   Tensors gradients, roots;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
     const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
@@ -121,14 +138,14 @@ void AdamLists(Dispatcher& d, Step& step) {
     gradients = AsPairs(d, gradients);
     CountUp(d, states.counters);
     Decayed(d, step, kDecay, parameters, gradients);
-    UpdateMoments(d, gradients, states);
+    UpdateMoments(d, step, gradients, states);
     Drop(gradients);
     if (with_maxima) d.CallMany("aten::_foreach_maximum_.List", states.maxima, states.squares);
     Set(roots, d.CallMany("aten::_foreach_sqrt", with_maxima ? states.maxima : states.squares));
-    d.CallMany("aten::_foreach_div_.ScalarList", roots, NumbersFor(roots));
-    d.CallMany("aten::_foreach_add_.Scalar", roots, kAnyNumber);
+    d.CallMany("aten::_foreach_div_.ScalarList", roots, ForEach(roots, Root(corrections.second)));
+    d.CallMany("aten::_foreach_add_.Scalar", roots, step.Number("eps"));
     d.CallMany("aten::_foreach_addcdiv_.ScalarList", parameters, states.means, roots,
-               NumbersFor(roots));
+               ForEach(roots, -(step.Number("lr") / corrections.first)));
   }
   Return(roots);
 }
@@ -139,17 +156,19 @@ void AdamFused(Dispatcher& d, Step& step) {
   const States all = StatesOf(step, false, with_maxima);
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
     const States states = StatesAt(places, all);
-    d.CallMany("aten::_foreach_add_.Scalar", states.counters, 1);
+    CountUpFused(d, states.counters);
     d.CallMany(kOpNamed<kKernel>, Pick(step.parameters, places), Pick(step.gradients, places),
-               states.means, states.squares, states.maxima, states.counters, kAnyNumber, kAnyNumber,
-               kAnyNumber, kAnyNumber, kAnyNumber, with_maxima, step.On("maximize"));
+               states.means, states.squares, states.maxima, states.counters, step.Number("lr"),
+               step.Number("beta1"), step.Number("beta2"), step.Number("weight_decay"),
+               step.Number("eps"), with_maxima, step.On("maximize"), step.Operand("grad_scale"),
+               step.Operand("found_inf"));
+    CountDownSkipped(d, step, states.counters);
   }
 }
 
 constexpr Forms kDecoupled{.one_by_one = AdamOneByOne<Decay::kOfParameter>,
                            .foreach = AdamLists<Decay::kOfParameter>,
-                           .fused = AdamFused<"aten::_fused_adamw_">,
-                           .exact = AdamOneByOne<Decay::kOfParameter>};
+                           .fused = AdamFused<"aten::_fused_adamw_">};
 
 std::vector<Tensor> Adam(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Adam");
@@ -160,8 +179,7 @@ std::vector<Tensor> Adam(Dispatcher& d, const OpView& op) {
   RunForm(d, step,
           {.one_by_one = AdamOneByOne<Decay::kOfGradient>,
            .foreach = AdamLists<Decay::kOfGradient>,
-           .fused = AdamFused<"aten::_fused_adam_">,
-           .exact = AdamOneByOne<Decay::kOfGradient>});
+           .fused = AdamFused<"aten::_fused_adam_">});
   return {};
 }
 
@@ -177,7 +195,36 @@ Decay DecayOf(const Step& step) {
   return step.On("decoupled_weight_decay") ? Decay::kOfParameter : Decay::kOfGradient;
 }
 
+// How much of the momentum, and of that of the next step, and the product of all until now, which
+// is kept in float32.
+struct Momenta {
+  double now, next, product;
+};
+Momenta MomentaOf(const Step& step) {
+  const double beta1 = step.Number("beta1"), decay = step.Number("momentum_decay");
+  const auto at = [&](double number) {
+    return beta1 * (1.0 - 0.5 * std::pow(0.96, number * decay));
+  };
+  float product = 1;
+  for (double number = 1; number <= step.number(); ++number) {
+    product *= static_cast<float>(at(number));
+  }
+  return {.now = at(step.number()), .next = at(step.number() + 1), .product = product};
+}
+
+// By what a parameter is moved along its gradient, and along the mean of gradients.
+struct Moves {
+  double gradient, mean;
+};
+Moves MovesOf(const Step& step, const Momenta& momenta) {
+  const double lr = step.Number("lr");
+  return {.gradient = -lr * (1.0 - momenta.now) / (1.0 - momenta.product),
+          .mean = -lr * momenta.next / (1.0 - momenta.product * momenta.next)};
+}
+
 void NAdamOneByOne(Dispatcher& d, Step& step) {
+  const Momenta momenta = MomentaOf(step);
+  const Moves moves = MovesOf(step, momenta);
   const States states = StatesAsPairs(d, StatesOf(step, true, false));
   Tensor gradient, denominator;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -185,18 +232,21 @@ void NAdamOneByOne(Dispatcher& d, Step& step) {
     gradient = AsPairs(d, GradientAt(d, step, i));
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     Decayed(d, step, DecayOf(step), parameter, gradient);
-    d.Call("aten::mul_.Tensor", states.products[i], kAnyNumber);
-    UpdateMoments(d, gradient, states.means[i], states.squares[i]);
-    Tensor root = d.Call("aten::sqrt", d.Call("aten::div.Tensor", states.squares[i], kAnyNumber));
+    d.Call("aten::mul_.Tensor", states.products[i], momenta.now);
+    UpdateMoments(d, step, gradient, states.means[i], states.squares[i]);
+    Tensor root = d.Call("aten::sqrt", d.Call("aten::div.Tensor", states.squares[i],
+                                              CorrectionsOf(step).second));
     denominator = std::move(root);
-    d.Call("aten::add_.Tensor", denominator, kAnyNumber);
-    d.Call("aten::addcdiv_", parameter, gradient, denominator, -kAnyNumber);
-    d.Call("aten::addcdiv_", parameter, states.means[i], denominator, -kAnyNumber);
+    d.Call("aten::add_.Tensor", denominator, step.Number("eps"));
+    d.Call("aten::addcdiv_", parameter, gradient, denominator, moves.gradient);
+    d.Call("aten::addcdiv_", parameter, states.means[i], denominator, moves.mean);
   }
   Return(gradient, denominator);
 }
 
 void NAdamLists(Dispatcher& d, Step& step) {
+  const Momenta momenta = MomentaOf(step);
+  const Moves moves = MovesOf(step, momenta);
   const States all = StatesOf(step, true, false);
   Tensors gradients, roots;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
@@ -206,15 +256,16 @@ void NAdamLists(Dispatcher& d, Step& step) {
     gradients = AsPairs(d, gradients);
     CountUp(d, states.counters);
     Decayed(d, step, DecayOf(step), parameters, gradients);
-    UpdateMoments(d, gradients, states);
+    UpdateMoments(d, step, gradients, states);
     Set(roots, d.CallMany("aten::_foreach_sqrt", states.squares));
-    d.CallMany("aten::_foreach_mul_.ScalarList", states.products, NumbersFor(roots));
-    d.CallMany("aten::_foreach_div_.ScalarList", roots, NumbersFor(roots));
-    d.CallMany("aten::_foreach_add_.Scalar", roots, kAnyNumber);
+    d.CallMany("aten::_foreach_mul_.ScalarList", states.products, ForEach(roots, momenta.now));
+    d.CallMany("aten::_foreach_div_.ScalarList", roots,
+               ForEach(roots, Root(CorrectionsOf(step).second)));
+    d.CallMany("aten::_foreach_add_.Scalar", roots, step.Number("eps"));
     d.CallMany("aten::_foreach_addcdiv_.ScalarList", parameters, gradients, roots,
-               NumbersFor(roots));
+               ForEach(roots, moves.gradient));
     d.CallMany("aten::_foreach_addcdiv_.ScalarList", parameters, states.means, roots,
-               NumbersFor(roots));
+               ForEach(roots, moves.mean));
   }
   Return(gradients, roots);
 }
@@ -227,15 +278,27 @@ std::vector<Tensor> NAdam(Dispatcher& d, const OpView& op) {
 
 // --- RAdam --------------------------------------------------------------------------------------
 
-// _compute_adaptive_lr(): a number divided by a tensor is a reciprocal and a product.
-Tensor AdaptiveRate(Dispatcher& d, const Tensor& square) {
-  const Tensor root = d.Call("aten::sqrt", square);
-  d.Call("aten::add_.Tensor", root, kAnyNumber);
-  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", root), kAnyNumber);
+// What rectifies the variance, as soon as there were steps enough to tell it (rho_t > 5): with the
+// default options from the sixth on.
+std::optional<double> RectificationOf(const Step& step) {
+  const double number = step.number(), beta2 = step.Number("beta2");
+  const double most = 2 / (1 - beta2) - 1;
+  const double length =
+      most - 2 * number * std::pow(beta2, number) / (1 - std::pow(beta2, number));
+  if (!(length > 5.0)) return std::nullopt;
+  return Root((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length));
 }
 
-// The variance is rectified from the sixth step on, which a steady step is.
+// _compute_adaptive_lr(): a number divided by a tensor is a reciprocal and a product.
+Tensor AdaptiveRate(Dispatcher& d, const Step& step, const Tensor& square) {
+  const Tensor root = d.Call("aten::sqrt", square);
+  d.Call("aten::add_.Tensor", root, step.Number("eps"));
+  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", root),
+                Root(CorrectionsOf(step).second));
+}
+
 void RAdamOneByOne(Dispatcher& d, Step& step) {
+  const std::optional<double> rectification = RectificationOf(step);
   const States states = StatesAsPairs(d, StatesOf(step, false, false));
   Tensor gradient, corrected;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -243,23 +306,29 @@ void RAdamOneByOne(Dispatcher& d, Step& step) {
     gradient = AsPairs(d, GradientAt(d, step, i));
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     Decayed(d, step, DecayOf(step), parameter, gradient);
-    UpdateMoments(d, gradient, states.means[i], states.squares[i]);
-    corrected = d.Call("aten::div.Tensor", states.means[i], kAnyNumber);
-    Tensor update = d.Call("aten::mul.Tensor", corrected, kAnyNumber);
-    if (!step.is_first()) {
+    UpdateMoments(d, step, gradient, states.means[i], states.squares[i]);
+    corrected = d.Call("aten::div.Tensor", states.means[i], CorrectionsOf(step).first);
+    Tensor update = d.Call("aten::mul.Tensor", corrected, step.Number("lr"));
+    if (rectification) {
       {
-        Tensor rate = AdaptiveRate(d, states.squares[i]);
+        Tensor rate = AdaptiveRate(d, step, states.squares[i]);
         Tensor product = d.Call("aten::mul.Tensor", update, rate);
         update = std::move(product);
       }
-      update = d.Call("aten::mul.Tensor", update, kAnyNumber);
+      update = d.Call("aten::mul.Tensor", update, *rectification);
     }
-    d.Call("aten::add_.Tensor", parameter, update, -kAnyNumber);
+    d.Call("aten::add_.Tensor", parameter, update, -1.0);
   }
   Return(gradient, corrected);
 }
 
 void RAdamLists(Dispatcher& d, Step& step) {
+  const std::optional<double> rectification = RectificationOf(step);
+  const Corrections corrections = CorrectionsOf(step);
+  const double lr = step.Number("lr");
+  const double rectified =
+      -(Root(corrections.second) * (lr * rectification.value_or(0) / corrections.first));
+  const double unrectified = rectification ? -0.0 : -(lr / corrections.first);
   const States all = StatesOf(step, false, false);
   Tensors gradients, buffers;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
@@ -269,13 +338,13 @@ void RAdamLists(Dispatcher& d, Step& step) {
     SetGradients(d, step, places, gradients);
     gradients = AsPairs(d, gradients);
     Decayed(d, step, DecayOf(step), parameters, gradients);
-    UpdateMoments(d, gradients, states);
+    UpdateMoments(d, step, gradients, states);
     Drop(gradients);
     Set(buffers, d.CallMany("aten::_foreach_sqrt", states.squares));
-    d.CallMany("aten::_foreach_add_.Scalar", buffers, kAnyNumber);
-    d.CallMany("aten::_foreach_div_.ScalarList", buffers, NumbersFor(buffers));
+    d.CallMany("aten::_foreach_add_.Scalar", buffers, step.Number("eps"));
+    d.CallMany("aten::_foreach_div_.ScalarList", buffers, ForEach(buffers, rectified));
     d.CallMany("aten::_foreach_reciprocal_", buffers);
-    d.CallMany("aten::_foreach_add_.ScalarList", buffers, NumbersFor(buffers));
+    d.CallMany("aten::_foreach_add_.ScalarList", buffers, ForEach(buffers, unrectified));
     d.CallMany("aten::_foreach_addcmul_.Scalar", parameters, states.means, buffers);
   }
   Return(buffers);
@@ -283,7 +352,7 @@ void RAdamLists(Dispatcher& d, Step& step) {
 
 std::vector<Tensor> RAdam(Dispatcher& d, const OpView& op) {
   Step step(d, op, "RAdam");
-  if (!step.is_first()) d.Note("RAdam: the steady step is the sixth or a later one");
+  if (!step.knows_number()) d.Note("RAdam: the steady step is the sixth or a later one");
   RunForm(d, step, {.one_by_one = RAdamOneByOne, .foreach = RAdamLists});
   return {};
 }
@@ -294,21 +363,23 @@ constexpr std::array kRows{
         "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
         "beta2=0.999, float eps=1e-08, float weight_decay=0, bool amsgrad=False, bool "
         "maximize=False, bool? foreach=None, bool? fused=None, bool decoupled_weight_decay=False, "
-        "bool capturable=False, bool differentiable=False, bool master_weights=False, int "
-        "step=1) -> ()",
+        "bool capturable=False, bool differentiable=False, bool master_weights=False, int? "
+        "step=None, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
         Adam),
     OptimizerRow(
         "steelyard::adamw", "torch.optim.AdamW.",
         "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
         "beta2=0.999, float eps=1e-08, float weight_decay=0.01, bool amsgrad=False, bool "
         "maximize=False, bool? foreach=None, bool? fused=None, bool capturable=False, bool "
-        "differentiable=False, bool master_weights=False, int step=1) -> ()",
+        "differentiable=False, bool master_weights=False, int? step=None, Tensor? "
+        "grad_scale=None, Tensor? found_inf=None) -> ()",
         AdamW),
     OptimizerRow("steelyard::nadam", "torch.optim.NAdam.",
                  "(Tensor[] parameters, bool first_step, *, float lr=0.002, float beta1=0.9, float "
                  "beta2=0.999, float eps=1e-08, float weight_decay=0, float momentum_decay=0.004, "
                  "bool decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
-                 "capturable=False, bool differentiable=False, bool master_weights=False) -> ()",
+                 "capturable=False, bool differentiable=False, bool master_weights=False, int? "
+                 "step=None) -> ()",
                  NAdam),
     OptimizerRow("steelyard::radam",
                  "torch.optim.RAdam; a steady step is one with rectified variance, the sixth or "
@@ -316,7 +387,8 @@ constexpr std::array kRows{
                  "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
                  "beta2=0.999, float eps=1e-08, float weight_decay=0, bool "
                  "decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
-                 "capturable=False, bool differentiable=False, bool master_weights=False) -> ()",
+                 "capturable=False, bool differentiable=False, bool master_weights=False, int? "
+                 "step=None) -> ()",
                  RAdam),
 };
 

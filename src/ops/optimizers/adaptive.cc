@@ -27,16 +27,20 @@ Sums SumsOf(Step& step) {
   Sums sums;
   for (const Tensor& parameter : step.parameters) {
     sums.counters.push_back(step.AsCounter(step.Present("step", Dims(), Dims(), DType::kFloat32)));
-    sums.sums.push_back(
-        step.Present("sum", Dims(parameter.sizes()), Dims(parameter.strides()), parameter.dtype()));
+    sums.sums.push_back(step.Present("sum", Dims(parameter.sizes()), Dims(parameter.strides()),
+                                     parameter.dtype(), step.Number("initial_accumulator_value")));
   }
   return sums;
 }
 
+double RateOf(const Step& step) {
+  return step.Number("lr") / (1 + (step.number() - 1) * step.Number("lr_decay"));
+}
+
 // `square.sqrt().add_(eps)`
-Tensor RootOf(Dispatcher& d, const Tensor& square) {
+Tensor RootOf(Dispatcher& d, const Step& step, const Tensor& square) {
   Tensor root = d.Call("aten::sqrt", square);
-  d.Call("aten::add_.Tensor", root, kAnyNumber);
+  d.Call("aten::add_.Tensor", root, step.Number("eps"));
   return root;
 }
 
@@ -46,8 +50,8 @@ struct SparseVariables {
 };
 
 // The update is not linear: each row must be there once. `root` is what has the mask's places.
-void StepSparse(Dispatcher& d, const Tensor& parameter, const Tensor& sum, Tensor& gradient,
-                Tensor& root, SparseVariables& v) {
+void StepSparse(Dispatcher& d, const Step& step, const Tensor& parameter, const Tensor& sum,
+                Tensor& gradient, Tensor& root, SparseVariables& v) {
   const Dims sizes(parameter.sizes());
   gradient = gradients::Coalesced(d, gradient);
   v.indices = gradients::SparseIndices(d, gradient);
@@ -60,12 +64,12 @@ void StepSparse(Dispatcher& d, const Tensor& parameter, const Tensor& sum, Tenso
   {
     Tensor roots = gradients::SparseValues(d, root);
     d.Call("aten::sqrt_", roots);
-    d.Call("aten::add_.Tensor", roots, kAnyNumber);
+    d.Call("aten::add_.Tensor", roots, step.Number("eps"));
     v.roots = std::move(roots);
   }
   const Tensor ratio = d.Call("aten::div.Tensor", v.values, v.roots);
   d.Call("aten::add_.Tensor", parameter, gradients::MakeSparse(d, v.indices, ratio, sizes),
-         -kAnyNumber);
+         -RateOf(step));
 }
 
 void StepOneByOne(Dispatcher& d, Step& step, const Sums& states,
@@ -76,16 +80,16 @@ void StepOneByOne(Dispatcher& d, Step& step, const Sums& states,
     gradient = step.gradients[i];
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     if (step.HasSparse(i)) {
-      StepSparse(d, step.parameters[i], states.sums[i], gradient, root, sparse);
+      StepSparse(d, step, step.parameters[i], states.sums[i], gradient, root, sparse);
       continue;
     }
     if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
     AddDecay(d, step, step.parameters[i], gradient);
     gradient = AsPairs(d, gradient);
     const Tensor sum = AsPairs(d, states.sums[i]), parameter = AsPairs(d, step.parameters[i]);
-    d.Call("aten::addcmul_", sum, gradient, gradient, kAnyNumber);
-    root = RootOf(d, sum);
-    d.Call("aten::addcdiv_", parameter, gradient, root, -kAnyNumber);
+    d.Call("aten::addcmul_", sum, gradient, gradient, 1);
+    root = RootOf(d, step, sum);
+    d.Call("aten::addcdiv_", parameter, gradient, root, -RateOf(step));
   }
   Return(gradient, sparse.indices, sparse.values, root, sparse.roots);
 }
@@ -111,15 +115,15 @@ void AdagradLists(Dispatcher& d, Step& step) {
     gradients = AsPairs(d, gradients);
     CountUp(d, Pick(all.counters, places));
     AddDecay(d, step, parameters, gradients);
-    d.CallMany("aten::_foreach_addcmul_.Scalar", sums, gradients, gradients, kAnyNumber);
+    d.CallMany("aten::_foreach_addcmul_.Scalar", sums, gradients, gradients, 1);
     Set(roots, d.CallMany("aten::_foreach_sqrt", sums));
-    d.CallMany("aten::_foreach_add_.Scalar", roots, kAnyNumber);
+    d.CallMany("aten::_foreach_add_.Scalar", roots, step.Number("eps"));
+    const std::vector<double> rates = ForEach(gradients, -RateOf(step));
     if (step.On("weight_decay") || step.On("maximize")) {
-      d.CallMany("aten::_foreach_mul_.ScalarList", gradients, NumbersFor(gradients));
+      d.CallMany("aten::_foreach_mul_.ScalarList", gradients, rates);
       Set(numerators, gradients);
     } else {
-      Set(numerators,
-          d.CallMany("aten::_foreach_mul.ScalarList", gradients, NumbersFor(gradients)));
+      Set(numerators, d.CallMany("aten::_foreach_mul.ScalarList", gradients, rates));
     }
     d.CallMany("aten::_foreach_addcdiv_.Scalar", parameters, numerators, roots);
   }
@@ -134,10 +138,12 @@ void AdagradFused(Dispatcher& d, Step& step) {
   const Sums all = SumsOf(step);
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
     const Tensors counters = Pick(all.counters, places);
-    d.CallMany("aten::_foreach_add_.Scalar", counters, 1);
+    CountUpFused(d, counters);
     d.CallMany("aten::_fused_adagrad_", Pick(step.parameters, places), Pick(step.gradients, places),
-               Pick(all.sums, places), counters, kAnyNumber, kAnyNumber, kAnyNumber, kAnyNumber,
-               step.On("maximize"));
+               Pick(all.sums, places), counters, step.Number("lr"), step.Number("lr_decay"),
+               step.Number("weight_decay"), step.Number("eps"), step.On("maximize"),
+               step.Operand("grad_scale"), step.Operand("found_inf"));
+    CountDownSkipped(d, step, counters);
   }
 }
 
@@ -181,6 +187,7 @@ Averages AveragesOf(Dispatcher& d, Step& step) {
 }
 
 void RmsPropOneByOne(Dispatcher& d, Step& step) {
+  const double alpha = step.Number("alpha");
   const Averages states = AveragesOf(d, step);
   Tensor gradient, average;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -191,30 +198,31 @@ void RmsPropOneByOne(Dispatcher& d, Step& step) {
     gradient = AsPairs(d, gradient);
     const Tensor parameter = AsPairs(d, step.parameters[i]);
     const Tensor& square = states.squares[i];
-    d.Call("aten::mul_.Tensor", square, kAnyNumber);
-    d.Call("aten::addcmul_", square, gradient, gradient, kAnyNumber);
+    d.Call("aten::mul_.Tensor", square, alpha);
+    d.Call("aten::addcmul_", square, gradient, gradient, 1 - alpha);
     if (step.On("centered")) {
       const Tensor& mean = states.means[i];
-      d.Call("aten::lerp_.Scalar", mean, gradient, kAnyNumber);
-      Tensor variance = d.Call("aten::addcmul", square, mean, mean, -kAnyNumber);
+      d.Call("aten::lerp_.Scalar", mean, gradient, 1 - alpha);
+      Tensor variance = d.Call("aten::addcmul", square, mean, mean, -1);
       d.Call("aten::sqrt_", variance);
       average = std::move(variance);
     } else {
       average = d.Call("aten::sqrt", square);
     }
-    d.Call("aten::add_.Tensor", average, kAnyNumber);
+    d.Call("aten::add_.Tensor", average, step.Number("eps"));
     if (step.On("momentum")) {
-      d.Call("aten::mul_.Tensor", states.buffers[i], kAnyNumber);
+      d.Call("aten::mul_.Tensor", states.buffers[i], step.Number("momentum"));
       d.Call("aten::addcdiv_", states.buffers[i], gradient, average);
-      d.Call("aten::add_.Tensor", parameter, states.buffers[i], -kAnyNumber);
+      d.Call("aten::add_.Tensor", parameter, states.buffers[i], -step.Number("lr"));
     } else {
-      d.Call("aten::addcdiv_", parameter, gradient, average, -kAnyNumber);
+      d.Call("aten::addcdiv_", parameter, gradient, average, -step.Number("lr"));
     }
   }
   Return(gradient, average);
 }
 
 void RmsPropLists(Dispatcher& d, Step& step) {
+  const double alpha = step.Number("alpha");
   const Averages all = AveragesOf(d, step);
   Tensors gradients, averages;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
@@ -224,25 +232,25 @@ void RmsPropLists(Dispatcher& d, Step& step) {
     gradients = AsPairs(d, gradients);
     CountUp(d, Pick(all.counters, places));
     AddDecay(d, step, parameters, gradients);
-    d.CallMany("aten::_foreach_mul_.Scalar", squares, kAnyNumber);
-    d.CallMany("aten::_foreach_addcmul_.Scalar", squares, gradients, gradients, kAnyNumber);
+    d.CallMany("aten::_foreach_mul_.Scalar", squares, alpha);
+    d.CallMany("aten::_foreach_addcmul_.Scalar", squares, gradients, gradients, 1 - alpha);
     if (step.On("centered")) {
       const Tensors means = Pick(all.means, places);
-      d.CallMany("aten::_foreach_lerp_.Scalar", means, gradients, kAnyNumber);
-      Set(averages,
-          d.CallMany("aten::_foreach_addcmul.Scalar", squares, means, means, -kAnyNumber));
+      d.CallMany("aten::_foreach_lerp_.Scalar", means, gradients, 1 - alpha);
+      Set(averages, d.CallMany("aten::_foreach_addcmul.Scalar", squares, means, means, -1));
       d.CallMany("aten::_foreach_sqrt_", averages);
     } else {
       Set(averages, d.CallMany("aten::_foreach_sqrt", squares));
     }
-    d.CallMany("aten::_foreach_add_.Scalar", averages, kAnyNumber);
+    d.CallMany("aten::_foreach_add_.Scalar", averages, step.Number("eps"));
+    const double lr = step.Number("lr");
     if (step.On("momentum")) {
       const Tensors buffers = Pick(all.buffers, places);
-      d.CallMany("aten::_foreach_mul_.Scalar", buffers, kAnyNumber);
+      d.CallMany("aten::_foreach_mul_.Scalar", buffers, step.Number("momentum"));
       d.CallMany("aten::_foreach_addcdiv_.Scalar", buffers, gradients, averages);
-      d.CallMany("aten::_foreach_add_.List", parameters, buffers, -kAnyNumber);
+      d.CallMany("aten::_foreach_add_.List", parameters, buffers, -lr);
     } else {
-      d.CallMany("aten::_foreach_addcdiv_.Scalar", parameters, gradients, averages, -kAnyNumber);
+      d.CallMany("aten::_foreach_addcdiv_.Scalar", parameters, gradients, averages, -lr);
     }
   }
   Return(gradients, averages);
@@ -260,7 +268,8 @@ constexpr std::array kRows{
         "(Tensor[] parameters, bool first_step, *, float lr=0.01, float lr_decay=0, float "
         "weight_decay=0, float initial_accumulator_value=0, float eps=1e-10, bool maximize=False, "
         "bool? foreach=None, bool? fused=None, bool differentiable=False, bool "
-        "master_weights=False) -> ()",
+        "master_weights=False, int? step=None, Tensor? grad_scale=None, Tensor? found_inf=None) "
+        "-> ()",
         Adagrad),
     OptimizerRow("steelyard::rmsprop", "torch.optim.RMSprop.",
                  "(Tensor[] parameters, bool first_step, *, float lr=0.01, float alpha=0.99, float "

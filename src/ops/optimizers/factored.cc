@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -124,8 +125,8 @@ void FactorList(Dispatcher& d, const Tensors& factors, const Tensors& gradients,
   Tensors means;
   for (const Tensor& gradient : gradients) means.push_back(NormAlong(d, gradient, dim));
   d.CallMany("aten::_foreach_mul_.List", means, means);
-  d.CallMany("aten::_foreach_div_.ScalarList", means, NumbersFor(means));
-  d.CallMany("aten::_foreach_lerp_.ScalarList", factors, means, NumbersFor(means));
+  d.CallMany("aten::_foreach_div_.ScalarList", means, ForEach(means, kAnyNumber));
+  d.CallMany("aten::_foreach_lerp_.ScalarList", factors, means, ForEach(means, kAnyNumber));
   Drop(means);
 }
 
@@ -146,7 +147,7 @@ void EstimateMatrices(Dispatcher& d, const Tensors& rows, const Tensors& columns
 
 void EstimateVectors(Dispatcher& d, const Tensors& variances, ListVariables& v) {
   Tensors squared = d.CallMany("aten::_foreach_mul.List", v.gradients, v.gradients);
-  d.CallMany("aten::_foreach_lerp_.ScalarList", variances, squared, NumbersFor(squared));
+  d.CallMany("aten::_foreach_lerp_.ScalarList", variances, squared, ForEach(squared, kAnyNumber));
   Drop(squared);
   Tensors clones;
   for (const Tensor& variance : variances) clones.push_back(d.Call("aten::clone", variance));
@@ -187,7 +188,7 @@ void AdafactorLists(Dispatcher& d, Step& step) {
     d.CallMany("aten::_foreach_mul_.List", v.estimates, v.gradients);
     Set(v.updates, v.estimates);
     for (const Tensor& update : v.updates) NormOf(d, update);
-    d.CallMany("aten::_foreach_mul_.ScalarList", v.updates, NumbersFor(v.updates));
+    d.CallMany("aten::_foreach_mul_.ScalarList", v.updates, ForEach(v.updates, kAnyNumber));
     d.CallMany("aten::_foreach_add_.List", parameters, v.updates);
   }
   Return(v.gradients, v.estimates, v.updates);
@@ -195,6 +196,7 @@ void AdafactorLists(Dispatcher& d, Step& step) {
 
 std::vector<Tensor> Adafactor(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Adafactor");
+  d.UseStandIns();  // numbers of Python that the norms of parameters and updates tell
   for (const Tensor& gradient : step.gradients) {
     if (!IsComplex(gradient.dtype())) continue;
     Contradict("Adafactor takes no complex parameters, such as " + shape::Text(gradient.view()));
@@ -210,27 +212,54 @@ std::vector<Tensor> Adafactor(Dispatcher& d, const OpView& op) {
 constexpr int kMostOrthogonalSteps = 99;
 
 // _zeropower_via_newtonschulz
-Tensor Orthogonal(Dispatcher& d, const Tensor& update, int steps) {
+Tensor Orthogonal(Dispatcher& d, const Step& step, const Tensor& update, int steps) {
+  const std::vector<double> coefficients = step.Numbers("ns_coefficients");
   const bool tall = update.size(0) > update.size(1);
   Tensor result = d.Call("aten::to.dtype", update, DType::kBFloat16, false, true);
   if (tall) result = d.Call("aten::numpy_T", result);
   {
     const Tensor least =
-        d.Call("aten::clamp", d.Call("aten::linalg_vector_norm", result, 2), kAnyNumber);
+        d.Call("aten::clamp", d.Call("aten::linalg_vector_norm", result, 2), step.Number("eps"));
     d.Call("aten::div_.Tensor", result, least);
   }
   Tensor gram, gram_update;
   for (int i = 0; i < steps; ++i) {
     gram = d.Call("aten::matmul", result, d.Call("aten::numpy_T", result));
-    gram_update = d.Call("aten::addmm", gram, gram, gram, kAnyNumber, kAnyNumber);
-    result = d.Call("aten::addmm", result, gram_update, result, kAnyNumber);
+    gram_update = d.Call("aten::addmm", gram, gram, gram, coefficients[1], coefficients[2]);
+    result = d.Call("aten::addmm", result, gram_update, result, coefficients[0]);
   }
   if (tall) result = d.Call("aten::numpy_T", result);
   Return(gram, gram_update);
   return result;
 }
 
+// How it scales its learning rate for a matrix.
+struct Adjustment {
+  std::string_view name;
+  double (*factor)(double rows, double columns);
+};
+constexpr std::array kAdjustments{
+    Adjustment{"original", [](double m, double n) { return std::sqrt(std::max(1.0, m / n)); }},
+    Adjustment{"match_rms_adamw", [](double m, double n) { return 0.2 * std::sqrt(std::max(m, n)); }},
+    Adjustment{"spectral_unclamped", [](double m, double n) { return std::sqrt(m / n); }},
+};
+
+double AdjustmentOf(const Step& step, const Tensor& parameter) {
+  const std::string_view asked =
+      step.IsGiven("adjust_lr_fn") ? step.Word("adjust_lr_fn") : kAdjustments[0].name;
+  const auto* const found = std::ranges::find(kAdjustments, asked, &Adjustment::name);
+  if (found == kAdjustments.end()) {
+    std::vector<std::string_view> names;
+    for (const Adjustment& adjustment : kAdjustments) names.push_back(adjustment.name);
+    Contradict(fmt::format("Muon has no adjust_lr_fn \"{}\"", asked),
+               fmt::format("It has: {}.", fmt::join(names, ", ")));
+  }
+  return found->factor(static_cast<double>(parameter.size(0)),
+                       static_cast<double>(parameter.size(1)));
+}
+
 void MuonOneByOne(Dispatcher& d, Step& step) {
+  const double lr = step.Number("lr"), momentum = step.Number("momentum");
   Tensors buffers;
   for (const Tensor& gradient : step.gradients) {
     if (gradient.rank() != 2) {
@@ -245,33 +274,20 @@ void MuonOneByOne(Dispatcher& d, Step& step) {
   }
   Tensor update;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    d.Call("aten::lerp_.Scalar", buffers[i], step.gradients[i], kAnyNumber);
+    const Tensor& parameter = step.parameters[i];
+    d.Call("aten::lerp_.Scalar", buffers[i], step.gradients[i], 1 - momentum);
     update = step.On("nesterov")
-                 ? d.Call("aten::lerp.Scalar", step.gradients[i], buffers[i], kAnyNumber)
+                 ? d.Call("aten::lerp.Scalar", step.gradients[i], buffers[i], momentum)
                  : buffers[i];
-    update = Orthogonal(d, update, steps);
-    d.Call("aten::mul_.Tensor", step.parameters[i], kAnyNumber);
-    d.Call("aten::add_.Tensor", step.parameters[i], update, -kAnyNumber);
+    update = Orthogonal(d, step, update, steps);
+    d.Call("aten::mul_.Tensor", parameter, 1 - lr * step.Number("weight_decay"));
+    d.Call("aten::add_.Tensor", parameter, update, -lr * AdjustmentOf(step, parameter));
   }
   Return(update);
 }
 
-// How it may scale its learning rate, which nothing that is allocated depends on.
-constexpr std::array<std::string_view, 3> kAdjustments{"original", "match_rms_adamw",
-                                                       "spectral_unclamped"};
-
-void CheckAdjustment(const OpView& op) {
-  const int place = op.def().signature->IndexOf("adjust_lr_fn");
-  if (!op.given(place)) return;
-  const std::string_view asked = op.text(place);
-  if (std::ranges::find(kAdjustments, asked) != kAdjustments.end()) return;
-  Contradict(fmt::format("Muon has no adjust_lr_fn \"{}\"", asked),
-             fmt::format("It has: {}.", fmt::join(kAdjustments, ", ")));
-}
-
 std::vector<Tensor> Muon(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Muon");
-  CheckAdjustment(op);
   RunForm(d, step, {.one_by_one = MuonOneByOne});
   return {};
 }

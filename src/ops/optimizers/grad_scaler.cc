@@ -23,27 +23,44 @@ namespace {
 
 // --- torch/amp/grad_scaler.py -------------------------------------------------------------------
 
+// Its defaults.
+constexpr double kFirstScale = 65536;
+constexpr double kGrowth = 2;
+constexpr double kBackoff = 0.5;
+constexpr std::int64_t kInterval = 2000;
+
 // `scaler.scale(loss)`; the first one makes the scaler's state.
 std::vector<Tensor> ScaledLoss(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsProgram outside(d);
   const Dispatcher::FromPython python(d);
-  d.UseStandIns();
   const Tensor loss = d.tensor(op, 0);
   d.Hold(loss);
   ScalerState& state = d.autocast().scaler();
   if (!state.scale.defined()) {
-    const auto make = [&](std::string_view name, DType dtype) {
+    const auto make = [&](std::string_view name, DType dtype, double number) {
       if (!op.boolean(1)) {
-        return d.AddResident(name, Dims(), Dims(), dtype, Role::kOptimizerState);
+        Tensor there = d.AddResident(name, Dims(), Dims(), dtype, Role::kOptimizerState);
+        d.BeginWith(there, number);
+        return there;
       }
-      Tensor made = d.Call("aten::full", Dims(), kAnyNumber, dtype);
+      Tensor made = d.Call("aten::full", Dims(), number, dtype);
       d.SetRole(made, Role::kOptimizerState);
       return made;
     };
-    state.scale = make("GradScaler.scale", DType::kFloat32);
-    state.growth_tracker = make("GradScaler.growth_tracker", DType::kInt32);
+    state.scale = make("GradScaler.scale", DType::kFloat32, kFirstScale);
+    state.growth_tracker = make("GradScaler.growth_tracker", DType::kInt32, 0);
   }
   return {d.Call("aten::mul.Tensor", loss, state.scale)};
+}
+
+// In double precision, as small scales have no inverse in float32.
+Tensor InverseOf(Dispatcher& d, const Tensor& scale) {
+  Tensor inverse;
+  {
+    const Tensor wide = d.Call("aten::to.dtype", scale, DType::kFloat64);
+    inverse = d.Call("aten::reciprocal", wide);
+  }
+  return d.Call("aten::to.dtype", inverse, DType::kFloat32);
 }
 
 // A copy for the device that the gradients are on, even if it is the one that it is on already.
@@ -51,7 +68,8 @@ Tensor Replica(Dispatcher& d, const Tensor& tensor) {
   return d.Call("aten::to.dtype", tensor, tensor.dtype(), false, true);
 }
 
-// `scaler.unscale_(optimizer)`; gives what it has found.
+// `scaler.unscale_(optimizer)`, or of an optimizer that unscales in its own kernels
+// `_check_inf_per_device`; gives what it has found.
 std::vector<Tensor> Unscale(Dispatcher& d, const OpView& op) {
   const Outside outside(d);
   Tensors gradients;
@@ -59,12 +77,8 @@ std::vector<Tensor> Unscale(Dispatcher& d, const OpView& op) {
     Tensor gradient = d.autograd().gradient(parameter.id());
     if (gradient.defined()) gradients.push_back(std::move(gradient));
   }
-  Tensor inverse;
-  {
-    const Tensor wide = d.Call("aten::to.dtype", d.autocast().scaler().scale, DType::kFloat64);
-    inverse = d.Call("aten::reciprocal", wide);
-  }
-  inverse = d.Call("aten::to.dtype", inverse, DType::kFloat32);
+  Tensor inverse = op.boolean(1) ? d.Call("aten::full", Dims(), 1.0, DType::kFloat32)
+                                 : InverseOf(d, d.autocast().scaler().scale);
   Tensor found = d.Call("aten::full", Dims(), 0.0, DType::kFloat32);
   Tensor found_here, inverse_here;
   for (const std::vector<std::size_t>& places : ByDType(d, gradients)) {
@@ -79,15 +93,25 @@ std::vector<Tensor> Unscale(Dispatcher& d, const OpView& op) {
   return {found_here};
 }
 
+// What `scaler.step` gives an optimizer that unscales in its own kernels: the sum over all devices.
+std::vector<Tensor> SumFound(Dispatcher& d, const OpView& op) {
+  const Outside outside(d);
+  return {d.Call("aten::add.Tensor", d.tensor(op, 0), 0)};
+}
+// And `scale * 1`, the product with what the optimizer has already.
+std::vector<Tensor> ScaleOfGradients(Dispatcher& d, const OpView&) {
+  const Outside outside(d);
+  return {d.Call("aten::mul.Tensor", d.autocast().scaler().scale, 1)};
+}
+
 // `scaler.update()`
 std::vector<Tensor> Update(Dispatcher& d, const OpView& op) {
   const Outside outside(d);
-  constexpr std::int64_t kInterval = 2000;
   const ScalerState& state = d.autocast().scaler();
   const Tensor found = d.tensor(op, 0);
   if (!found.defined()) return {};
-  d.Call("aten::_amp_update_scale_", state.scale, state.growth_tracker, found, kAnyNumber,
-         kAnyNumber, kInterval);
+  d.Call("aten::_amp_update_scale_", state.scale, state.growth_tracker, found, kGrowth,
+         kBackoff, kInterval);
   return {};
 }
 
@@ -118,8 +142,13 @@ constexpr std::array kRows{
     Composite("steelyard::scaled_loss", "torch.amp.GradScaler.scale.",
               "(Tensor loss, bool first_step=False) -> Tensor", "", Family::kControl, ScaledLoss,
               precision::kFollow),
-    OptimizerRow("steelyard::unscale_gradients", "torch.amp.GradScaler.unscale_.",
-                 "(Tensor[] parameters) -> Tensor", Unscale),
+    OptimizerRow("steelyard::unscale_gradients",
+                 "torch.amp.GradScaler.unscale_, or a look at the gradients only.",
+                 "(Tensor[] parameters, bool only_looks=False) -> Tensor", Unscale),
+    OptimizerRow("steelyard::found_inf", "What GradScaler.step tells a fused optimizer.",
+                 "(Tensor found_inf) -> Tensor", SumFound),
+    OptimizerRow("steelyard::grad_scale", "By what a fused optimizer divides gradients.",
+                 "() -> Tensor", ScaleOfGradients),
     OptimizerRow("steelyard::update_scaler", "torch.amp.GradScaler.update.",
                  "(Tensor? found_inf) -> ()", Update),
     Kernel(Family::kOptimizer,

@@ -6,6 +6,7 @@
 // (bitsandbytes/optim/optimizer.py, backends/cpu/ops.py of 0.50).
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,27 +20,27 @@ namespace {
 
 // --- Lion ---------------------------------------------------------------------------------------
 
-void UpdateLion(Dispatcher& d, const Tensor& parameter, const Tensor& gradient,
+void UpdateLion(Dispatcher& d, const Step& step, const Tensor& parameter, const Tensor& gradient,
                 const Tensor& mean) {
-  d.Call("aten::mul_.Tensor", parameter, kAnyNumber);  // even by 1
+  const double lr = step.Number("lr"), beta1 = step.Number("beta1"), beta2 = step.Number("beta2");
+  d.Call("aten::mul_.Tensor", parameter, 1.0 - lr * step.Number("weight_decay"));  // even by 1
   Tensor update;
   {
     const Tensor copy = d.Call("aten::clone", mean);
-    d.Call("aten::mul_.Tensor", copy, kAnyNumber);
-    update = d.Call("aten::add.Tensor", copy, gradient, kAnyNumber);
+    d.Call("aten::mul_.Tensor", copy, beta1);
+    update = d.Call("aten::add.Tensor", copy, gradient, 1.0 - beta1);
   }
   d.Call("aten::sgn_", update);
-  d.Call("aten::add_.Tensor", parameter, update, -kAnyNumber);
-  d.Call("aten::mul_.Tensor", mean, kAnyNumber);
-  d.Call("aten::add_.Tensor", mean, gradient, kAnyNumber);
+  d.Call("aten::add_.Tensor", parameter, update, -lr);
+  d.Call("aten::mul_.Tensor", mean, beta2);
+  d.Call("aten::add_.Tensor", mean, gradient, 1.0 - beta2);
 }
 
 std::vector<Tensor> Lion(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Lion");
-  d.UseStandIns();
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const Tensor mean = step.Like(step.parameters[i], "exp_avg");
-    UpdateLion(d, step.parameters[i], step.gradients[i], mean);
+    UpdateLion(d, step, step.parameters[i], step.gradients[i], mean);
   }
   return {};
 }
@@ -54,8 +55,8 @@ Tensor NormOf(Dispatcher& d, const Tensor& tensor) {
 Tensor GlobalNorm(Dispatcher& d, const Tensors& gradients) {
   Tensors norms = d.CallMany("aten::_foreach_norm.Scalar", gradients);
   Tensor norm = NormOf(d, d.Call("aten::stack", norms));
-  Tensor divisor = d.Call("aten::div.Tensor", norm, kAnyNumber);
-  d.Call("aten::clamp_", divisor, kAnyNumber);
+  Tensor divisor = d.Call("aten::div.Tensor", norm, 1.0);
+  d.Call("aten::clamp_", divisor, 1.0);
   Return(norms, norm);
   return divisor;
 }
@@ -83,35 +84,38 @@ Tensor TrustRatio(Dispatcher& d, Tensor of_parameter, Tensor of_update) {
 
 void UpdateLamb(Dispatcher& d, const Step& step, const Tensors& means, const Tensors& squares,
                 const Tensor& divisor) {
+  const double beta1 = step.Number("beta1"), beta2 = step.Number("beta2");
+  const double first = 1 - std::pow(beta1, step.number());
+  const double second = 1 - std::pow(beta2, step.number());
   Tensor gradient, denominator, update;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const Tensor& parameter = step.parameters[i];
     gradient.reset();  // the variable holds the parameter's own for a moment
     gradient = d.Call("aten::div.Tensor", step.gradients[i], divisor);
-    d.Call("aten::lerp_.Scalar", means[i], gradient, kAnyNumber);
-    d.Call("aten::mul_.Tensor", squares[i], kAnyNumber);
-    d.Call("aten::addcmul_", squares[i], gradient, gradient, kAnyNumber);
-    Tensor ratio = d.Call("aten::div.Tensor", d.Call("aten::sqrt", squares[i]), kAnyNumber);
-    d.Call("aten::add_.Tensor", ratio, kAnyNumber);
+    d.Call("aten::lerp_.Scalar", means[i], gradient, 1 - beta1);
+    d.Call("aten::mul_.Tensor", squares[i], beta2);
+    d.Call("aten::addcmul_", squares[i], gradient, gradient, 1 - beta2);
+    Tensor ratio =
+        d.Call("aten::div.Tensor", d.Call("aten::sqrt", squares[i]), std::pow(second, 0.5));
+    d.Call("aten::add_.Tensor", ratio, step.Number("eps"));
     denominator = std::move(ratio);
-    Tensor quotient = d.Call("aten::div.Tensor", means[i], kAnyNumber);
+    Tensor quotient = d.Call("aten::div.Tensor", means[i], first);
     d.Call("aten::div_.Tensor", quotient, denominator);
     update = std::move(quotient);
     if (step.On("weight_decay")) {
-      d.Call("aten::add_.Tensor", update, parameter, kAnyNumber);
+      d.Call("aten::add_.Tensor", update, parameter, step.Number("weight_decay"));
       Tensor of_parameter = NormOf(d, parameter);
       Tensor of_update = NormOf(d, update);
       d.Call("aten::mul_.Tensor", update,
              TrustRatio(d, std::move(of_parameter), std::move(of_update)));
     }
-    d.Call("aten::add_.Tensor", parameter, update, -kAnyNumber);
+    d.Call("aten::add_.Tensor", parameter, update, -step.Number("lr"));
   }
   Return(gradient, denominator, update);
 }
 
 std::vector<Tensor> Lamb(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Lamb");
-  d.UseStandIns();
   if (step.parameters.empty()) return {};
   const Tensor divisor = GlobalNorm(d, step.gradients);
   d.Call("aten::add_.Tensor", step.Counter(), 1);  // one for the group
@@ -189,7 +193,7 @@ void UpdateLans(Dispatcher& d, const Step& step, std::size_t i, const Tensor& me
 
 std::vector<Tensor> Lans(Dispatcher& d, const OpView& op) {
   Step step(d, op, "LANS");
-  d.UseStandIns();
+  d.UseStandIns();  // branches that ask whether norms are zero
   LansVariables v;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     Tensor divisor;
@@ -273,7 +277,7 @@ void UpdateQuantized(Dispatcher& d, const Step& step, std::size_t i, const Quant
 
 std::vector<Tensor> AdamW8Bit(Dispatcher& d, const OpView& op) {
   Step step(d, op, "AdamW8bit");
-  d.UseStandIns();
+  d.UseStandIns();  // a compiled kernel quantises
   for (const char* map : {"qmap1", "qmap2"}) {  // the constructor makes them
     step.Present(map, Dims{kMapElements}, Dims{1}, DType::kFloat32);
   }
@@ -303,7 +307,7 @@ constexpr std::array kRows{
         Lion),
     OptimizerRow("steelyard::lamb", "LAMB, as timm has it: gradients are clipped by their norm.",
                  "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
-                 "beta2=0.999, float eps=1e-06, float weight_decay=0.01) -> ()",
+                 "beta2=0.999, float eps=1e-06, float weight_decay=0.01, int? step=None) -> ()",
                  Lamb),
     OptimizerRow("steelyard::lans", "LANS, as its authors wrote it in Python.",
                  "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "

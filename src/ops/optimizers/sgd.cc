@@ -13,6 +13,14 @@
 namespace steelyard::ops {
 namespace {
 
+// Whether there is no momentum yet: its buffers, if there are any, hold zeros.
+bool Begins(const Step& step) { return step.number() == 1; }
+
+// What is added to the momentum of a gradient.
+double ShareOfGradient(const Step& step) {
+  return Begins(step) ? 1 : 1 - step.Number("dampening");
+}
+
 Tensor Buffer(Step& step, const Tensor& gradient) { return step.Like(gradient, "momentum_buffer"); }
 
 void OneByOne(Dispatcher& d, Step& step) {
@@ -29,7 +37,7 @@ void OneByOne(Dispatcher& d, Step& step) {
       } else {
         buffer = Buffer(step, gradient);
         d.Call("aten::mul_.Tensor", buffer, momentum);
-        d.Call("aten::add_.Tensor", buffer, gradient, 1 - step.Number("dampening"));
+        d.Call("aten::add_.Tensor", buffer, gradient, ShareOfGradient(step));
       }
       gradient =
           step.On("nesterov") ? d.Call("aten::add.Tensor", gradient, buffer, momentum) : buffer;
@@ -44,28 +52,29 @@ void ListsOf(Dispatcher& d, Step& step) {
     const Tensors parameters = Pick(step.parameters, places);
     SetGradients(d, step, places, gradients);
     AddDecay(d, step, parameters, gradients);
-    if (step.On("momentum")) {
+    const double momentum = step.Number("momentum");
+    if (momentum != 0) {
       Tensors buffers;
       for (const Tensor& gradient : gradients) {
         buffers.push_back(step.is_first() ? step.Adopt(d.Call("aten::clone", gradient))
                                           : Buffer(step, gradient));
       }
       if (!step.is_first()) {
-        d.CallMany("aten::_foreach_mul_.Scalar", buffers, kAnyNumber);
-        d.CallMany("aten::_foreach_add_.List", buffers, gradients, kAnyNumber);
+        d.CallMany("aten::_foreach_mul_.Scalar", buffers, momentum);
+        d.CallMany("aten::_foreach_add_.List", buffers, gradients, ShareOfGradient(step));
       }
       if (step.On("nesterov")) {
-        d.CallMany("aten::_foreach_add_.List", gradients, buffers, kAnyNumber);
+        d.CallMany("aten::_foreach_add_.List", gradients, buffers, momentum);
       } else {
         Set(gradients, std::move(buffers));
       }
     }
     if (std::ranges::any_of(places, [&](std::size_t i) { return step.HasSparse(i); })) {
       for (std::size_t i = 0; i < parameters.size(); ++i) {
-        d.Call("aten::add_.Tensor", parameters[i], gradients[i], -kAnyNumber);
+        d.Call("aten::add_.Tensor", parameters[i], gradients[i], -step.Number("lr"));
       }
     } else {
-      d.CallMany("aten::_foreach_add_.List", parameters, gradients, -kAnyNumber);
+      d.CallMany("aten::_foreach_add_.List", parameters, gradients, -step.Number("lr"));
     }
   }
   Return(gradients);
@@ -81,8 +90,10 @@ void Fused(Dispatcher& d, Step& step) {
   }
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
     d.CallMany("aten::_fused_sgd_", Pick(step.parameters, places), Pick(step.gradients, places),
-               buffers.empty() ? buffers : Pick(buffers, places), kAnyNumber, kAnyNumber,
-               kAnyNumber, kAnyNumber, step.On("nesterov"), step.On("maximize"), step.is_first());
+               buffers.empty() ? buffers : Pick(buffers, places), step.Number("weight_decay"),
+               step.Number("momentum"), step.Number("lr"), step.Number("dampening"),
+               step.On("nesterov"), step.On("maximize"), Begins(step),
+               step.Operand("grad_scale"), step.Operand("found_inf"));
   }
 }
 
@@ -100,7 +111,7 @@ std::vector<Tensor> Sgd(Dispatcher& d, const OpView& op) {
     Refuse("momentum of sparse gradients keeps those of all steps, and grows with each",
            "Leave --momentum out, or make the embedding with sparse=False.");
   }
-  RunForm(d, step, {.one_by_one = OneByOne, .foreach = ListsOf, .fused = Fused, .exact = OneByOne});
+  RunForm(d, step, {.one_by_one = OneByOne, .foreach = ListsOf, .fused = Fused});
   return {};
 }
 
@@ -109,7 +120,8 @@ constexpr std::array kRows{
                  "(Tensor[] parameters, bool first_step, *, float lr=0.001, float momentum=0, "
                  "float dampening=0, float weight_decay=0, bool nesterov=False, bool "
                  "maximize=False, bool? foreach=None, "
-                 "bool? fused=None, bool differentiable=False, bool master_weights=False) -> ()",
+                 "bool? fused=None, bool differentiable=False, bool master_weights=False, int? "
+                 "step=None, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
                  Sgd),
 };
 

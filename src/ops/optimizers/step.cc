@@ -58,6 +58,24 @@ double Step::Number(std::string_view option) const {
   return static_cast<double>(argument.dim.number());
 }
 
+std::vector<double> Step::Numbers(std::string_view option) const {
+  return op_.reals(op_.def().signature->IndexOf(option));
+}
+
+Tensor Step::Operand(std::string_view name) const {
+  return d_.tensor(op_, op_.def().signature->IndexOf(name));
+}
+
+std::string_view Step::Word(std::string_view option) const {
+  return op_.text(op_.def().signature->IndexOf(option));
+}
+
+double Step::number() const {
+  constexpr double kMiddle = 1000;
+  if (is_first()) return 1;
+  return IsGiven("step") ? Number("step") : kMiddle;
+}
+
 bool Step::On(std::string_view option) const { return IsGiven(option) && Number(option) != 0; }
 
 bool Step::IsGiven(std::string_view option) const { return Option(option).kind != ArgKind::kNone; }
@@ -72,13 +90,16 @@ Tensor Step::Adopt(Tensor made) {
   return made;
 }
 
-Tensor Step::Present(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype) {
-  return d_.AddResident(name, sizes, strides, dtype, Role::kOptimizerState);
+Tensor Step::Present(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype,
+                     double number) {
+  Tensor state = d_.AddResident(name, sizes, strides, dtype, Role::kOptimizerState);
+  if (number != 0) d_.BeginWith(state, number);
+  return state;
 }
 
-Tensor Step::Counter(std::string_view name) {
-  Tensor counter = is_first() ? Adopt(d_.Call("aten::empty.memory_format", Dims(), DType::kFloat32))
-                              : Present(name, Dims(), Dims(), DType::kFloat32);
+Tensor Step::Counter(std::string_view name, double number) {
+  Tensor counter = is_first() ? Adopt(d_.NumberTensor(number))
+                              : Present(name, Dims(), Dims(), DType::kFloat32, number);
   return AsCounter(std::move(counter));
 }
 
@@ -111,6 +132,7 @@ void Step::TakeMasters() {
     parameters[i] =
         Present("master", Dims(parameter.sizes()),
                 EmptyLikeStrides(parameter.sizes(), parameter.strides()), DType::kFloat32);
+    d_.BeginAs(parameters[i], parameter);
     gradients[i] = d_.Call("aten::to.dtype", gradients[i], DType::kFloat32);
     lowered_.emplace_back(i, parameter);
   }
@@ -137,8 +159,6 @@ void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
     Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
   if (step.parameters.empty()) return;
   const Forms::Form form = fused ? forms.fused : foreach ? forms.foreach : forms.one_by_one;
-  // Masters begin as copies of the parameters, which nobody makes before a steady step.
-  if (form != forms.exact || step.On("master_weights")) d.UseStandIns();
   step.TakeMasters();
   form(d, step);
   step.ReturnMasters();
@@ -198,14 +218,25 @@ void AddDecay(Dispatcher& d, const Step& step, const Tensor& parameter, Tensor& 
 void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensors& gradients) {
   if (!step.On("weight_decay")) return;
   if (step.On("maximize")) {
-    d.CallMany("aten::_foreach_add_.List", gradients, parameters, kAnyNumber);
+    d.CallMany("aten::_foreach_add_.List", gradients, parameters, step.Number("weight_decay"));
   } else {
-    Set(gradients, d.CallMany("aten::_foreach_add.List", gradients, parameters, kAnyNumber));
+    Set(gradients, d.CallMany("aten::_foreach_add.List", gradients, parameters,
+                              step.Number("weight_decay")));
   }
 }
 
+void CountUpFused(Dispatcher& d, const Tensors& counters) {
+  d.CallMany("aten::_foreach_add_.Scalar", counters, 1);
+}
+
+void CountDownSkipped(Dispatcher& d, const Step& step, const Tensors& counters) {
+  const Tensor found = step.Operand("found_inf");
+  if (!found.defined()) return;
+  d.CallMany("aten::_foreach_sub_.List", counters, Tensors(counters.size(), found));
+}
+
 void CountUp(Dispatcher& d, const Tensors& counters) {
-  const Tensor one = d.Call("aten::empty.memory_format", Dims(), DType::kFloat32);
+  const Tensor one = d.NumberTensor(1);
   d.PutOnHost(one);
   d.Call("aten::_foreach_add_.Tensor", counters, one, 1.0);
 }

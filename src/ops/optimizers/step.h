@@ -17,7 +17,7 @@ namespace steelyard::ops {
 
 using Tensors = std::vector<Tensor>;
 
-// What stands for a number that is not written down: what a step costs does not depend on it.
+// What stands for a number that only the data tell: what a step costs does not depend on it.
 inline constexpr double kAnyNumber = 0.9;
 
 // The end of a Python variable: a tensor, or a list of them, which dies last element first.
@@ -56,9 +56,16 @@ class Step {
   // False: None, which is what leaves the choice to PyTorch.
   bool IsGiven(std::string_view option) const;
   bool is_first() const { return op_.boolean(1); }
-  // The option, and which step it is, from 1 on. Requires: the row has it, or `step`.
+  // The option. Requires: the row has it.
   double Number(std::string_view option) const;
-  double number() const { return Number("step"); }
+  std::vector<double> Numbers(std::string_view option) const;  // of a list
+  std::string_view Word(std::string_view option) const;
+  // An operand besides the parameters; undefined where it is None. Requires: the row has it.
+  Tensor Operand(std::string_view name) const;
+  // Which step it is, from 1 on; of a row that is not told, one in the middle of training.
+  // Requires: the row has the parameter `step`.
+  double number() const;
+  bool knows_number() const { return is_first() || IsGiven("step"); }
 
   // The parameters that have a gradient, and these.
   Tensors parameters, gradients;
@@ -66,8 +73,8 @@ class Step {
   bool HasSparse(std::size_t i) const;
 
   // State, which a first step makes and every later one finds. A counter is
-  // torch.tensor(0.0, dtype=float32), or torch.zeros.
-  Tensor Counter(std::string_view name = "step");
+  // torch.tensor(number, dtype=float32), or torch.zeros.
+  Tensor Counter(std::string_view name = "step", double number = 0);
   // A number that was made in another way: it is where the form counts.
   Tensor AsCounter(Tensor made);
   // Counters are on the device that the program runs on; else in the host's memory.
@@ -75,8 +82,9 @@ class Step {
   Tensor Like(const Tensor& tensor, std::string_view name);
   Tensor Like(const Tensor& tensor, std::string_view name, DType dtype);
   Tensor Zeros(std::string_view name, const Dims& sizes, DType dtype);
-  // What is there in the first step too.
-  Tensor Present(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype);
+  // What is there in the first step too; it begins with this number.
+  Tensor Present(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype,
+                 double number = 0);
   // From now on `made` is state.
   Tensor Adopt(Tensor made);
 
@@ -104,7 +112,6 @@ struct Forms {
   Form one_by_one;
   Form foreach = nullptr;
   Form fused = nullptr;
-  Form exact = nullptr;       // the one of them that is written with the numbers of PyTorch
   bool lists_unasked = true;  // on CUDA, as most optimizers of PyTorch
 };
 void RunForm(Dispatcher& d, Step& step, const Forms& forms);
@@ -132,9 +139,14 @@ void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensor
 // `torch._foreach_add_(counters, torch.tensor(1.0), alpha=1.0)`.
 void CountUp(Dispatcher& d, const Tensors& counters);
 
-// As many numbers as there are tensors.
-inline std::vector<double> NumbersFor(const Tensors& tensors) {
-  return std::vector<double>(tensors.size(), kAnyNumber);
+// What fused forms do with their counters, which are on the device: they are counted up, and down
+// again by what a gradient scaler has found, with which the kernels leave the step out.
+void CountUpFused(Dispatcher& d, const Tensors& counters);
+void CountDownSkipped(Dispatcher& d, const Step& step, const Tensors& counters);
+
+// The number once for each of the tensors.
+inline std::vector<double> ForEach(const Tensors& tensors, double number) {
+  return std::vector<double>(tensors.size(), number);
 }
 
 constexpr OpDef OptimizerRow(OpName name, std::string_view summary, Signature signature,

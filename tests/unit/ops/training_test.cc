@@ -52,7 +52,7 @@ TEST(KeepGradients, AreThereBeforeTheStep) {
 TEST(ClipByNorm, NeedsOneNumberForEachGradient) {
   const std::vector<std::string> without = StepEndingWith("");
   const std::vector<std::string> events =
-      StepEndingWith("steelyard::clip_grad_norm_([%p, %q]) phase optimizer\n");
+      StepEndingWith("steelyard::clip_grad_norm_([%p, %q], 1.0) phase optimizer\n");
   EXPECT_THAT(events, Contains(Line(2 * 4, "aten::cat")));
   EXPECT_THAT(events, Contains(Line(4, "aten::linalg_vector_norm")).Times(3));
   EXPECT_THAT(events, Contains(Line(4, "aten::clamp")));
@@ -60,7 +60,7 @@ TEST(ClipByNorm, NeedsOneNumberForEachGradient) {
 }
 
 TEST(ClipByValue, NeedsNothing) {
-  EXPECT_EQ(StepEndingWith("steelyard::clip_grad_value_([%p, %q]) phase optimizer\n"),
+  EXPECT_EQ(StepEndingWith("steelyard::clip_grad_value_([%p, %q], 1.0) phase optimizer\n"),
             StepEndingWith(""));
 }
 

@@ -3,7 +3,9 @@
 #include "ops/optimizers/step.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include "step_events.h"
 
@@ -52,13 +54,56 @@ Program Stepped(const std::string& call) {
       call + " phase optimizer\nreturn %loss\n");
 }
 
-TEST(Step, ExactFormsHaveNoStandIns) {
-  EXPECT_FALSE(Stepped("steelyard::adamw([%p], False)").has_stand_ins);
-  EXPECT_FALSE(Stepped("steelyard::sgd([%p], False, momentum=0.9)").has_stand_ins);
-  EXPECT_TRUE(Stepped("steelyard::adamw([%p], False, foreach=True)").has_stand_ins);
-  for (const char* name : {"lion", "lamb", "lans", "adamw8bit", "adagrad"}) {
+TEST(Step, HasStandInsWhereTensorsTellNumbers) {
+  for (const char* name : {"adamw", "sgd", "nadam", "radam", "adagrad", "rmsprop", "lion", "lamb"}) {
+    EXPECT_FALSE(Stepped(std::string("steelyard::") + name + "([%p], False)").has_stand_ins) << name;
+  }
+  EXPECT_FALSE(Stepped("steelyard::adamw([%p], False, foreach=True)").has_stand_ins);
+  for (const char* name : {"adafactor", "lans", "adamw8bit"}) {
     EXPECT_TRUE(Stepped(std::string("steelyard::") + name + "([%p], False)").has_stand_ins) << name;
   }
+}
+
+double NumberOf(const Program& kernels, std::string_view op, int argument) {
+  const OpId id = kernels.FindOpName(op);
+  const auto node = std::ranges::find(kernels.main().nodes, id, &Node::op);
+  if (node == kernels.main().nodes.end()) return std::numeric_limits<double>::quiet_NaN();
+  return kernels.args(*node)[static_cast<std::size_t>(argument)].real;
+}
+
+TEST(Step, HasTheNumbersOfTheStepThatItIs) {
+  const auto step_size = [](const std::string& options) {
+    return NumberOf(Stepped("steelyard::adamw([%p], False, lr=0.1" + options + ")"),
+                    "aten::addcdiv_", 3);
+  };
+  EXPECT_DOUBLE_EQ(step_size(", step=1"), -(0.1 / (1 - 0.9)));
+  EXPECT_DOUBLE_EQ(step_size(", step=2"), -(0.1 / (1 - 0.9 * 0.9)));
+  EXPECT_NEAR(step_size(""), -0.1, 1e-9);  // in the middle of training
+}
+
+TEST(Step, RAdamRectifiesFromTheSixthStepOn) {
+  const auto roots = [](int step) {
+    const Program kernels =
+        Stepped("steelyard::radam([%p], False, step=" + std::to_string(step) + ")");
+    return std::ranges::count(kernels.main().nodes, kernels.FindOpName("aten::sqrt"), &Node::op);
+  };
+  EXPECT_EQ(roots(5), 0);
+  EXPECT_EQ(roots(6), 1);
+}
+
+TEST(Step, StateBeginsAsPyTorchMakesIt) {
+  const Program sums = Stepped("steelyard::adagrad([%p], False, initial_accumulator_value=0.5)");
+  ASSERT_EQ(sums.initial_contents.size(), 1U);
+  EXPECT_EQ(sums.initial_contents[0].number, 0.5);
+  const Program products = Stepped("steelyard::nadam([%p], False)");
+  ASSERT_EQ(products.initial_contents.size(), 1U);
+  EXPECT_EQ(products.initial_contents[0].number, 1);
+}
+
+TEST(Step, CountersOfTheFirstStepAreMadeOfNumbers) {
+  const Program kernels = Stepped("steelyard::adamw([%p], True, fused=True)");
+  ASSERT_EQ(kernels.whole_calls.size(), 1U);
+  EXPECT_EQ(kernels.op_name(kernels.whole_calls[0].op), "aten::scalar_tensor");
 }
 
 // What a step of four parameters holds on CUDA at most, in bytes.
