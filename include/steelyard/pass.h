@@ -96,12 +96,12 @@ struct TrainOptions {
   // Which of what it returns that is, from 0 on; -1: what the file calls "loss", or the first
   // floating-point tensor of one element.
   int loss_output = -1;
-  int accumulate = 1;           // micro-steps, whose gradients are summed
-  bool unroll = false;          // all of them are told apart; else equal ones are weighed as one
+  int accumulate = 1;   // micro-steps, whose gradients are summed
+  bool unroll = false;  // all of them are told apart; else equal ones are weighed as one
   std::optional<double> clip_norm = {};   // gradients are clipped by their norm before the step
   std::optional<double> clip_value = {};  // or one by one
-  bool keep_gradients = false;  // zero_grad overwrites gradients with zeros
-  bool first_step = false;      // the very first one, which makes the optimizer's state
+  bool keep_gradients = false;            // zero_grad overwrites gradients with zeros
+  bool first_step = false;                // the very first one, which makes the optimizer's state
   // Counted from 1: numbers of the optimizer that change from step to step are its. Without one
   // they are of a step in the middle of training.
   std::optional<int> step = {};

@@ -257,18 +257,18 @@ class Program {
   std::vector<ValueId> mutated;         // buffers and inputs that the program writes to
   std::vector<std::uint32_t> released;  // outputs as a caller lets them go; empty: last first
   std::uint32_t storage_count = 0;
-  std::vector<std::int64_t> graph_runs;  // after `decompose`: of each imported graph
-  Repeat repeat;                         // of the main graph
-  std::vector<WholeCall> whole_calls;    // in the order of their nodes, none within another
+  std::vector<std::int64_t> graph_runs;          // after `decompose`: of each imported graph
+  Repeat repeat;                                 // of the main graph
+  std::vector<WholeCall> whole_calls;            // in the order of their nodes, none within another
   std::vector<InitialContent> initial_contents;  // after `decompose`
-  std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
+  std::vector<SavedTensor> saved;  // what autograd keeps for the backward pass, in order
   std::vector<ValueId> gradients;  // by parameter's value, the backward pass's last; may be shorter
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
   bool has_graph = true;    // false: a file of weights; there are parameters, and nothing runs
-  bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
-  bool has_stand_ins = false;  // some numbers stand for any: costs are told, not values
-  ValueId loss = kNoId;        // what a training step differentiates
-  StringId name = kNoString;   // of the model: class or file name
+  bool memory_estimated = false;         // some scratch is not known to the byte; a note says which
+  bool has_stand_ins = false;            // some numbers stand for any: costs are told, not values
+  ValueId loss = kNoId;                  // what a training step differentiates
+  StringId name = kNoString;             // of the model: class or file name
   StringId producer = kNoString;         // "torch 2.15.0 (schema 8.20)"
   std::vector<CacheLayer> cache_layers;  // of a model that goes on from a cache
   std::vector<Fact> facts;

@@ -2,8 +2,8 @@
 //
 // What no file gives is drawn so that nothing overflows: matrices keep the variance of what they
 // multiply, vectors and buffers are one, integers are in the range of almost any index, and what a
-// step keeps begins with zeros where its row says nothing else. Names that are one tensor to the model must not be two in a file:
-// that they are one may have been assumed.
+// step keeps begins with zeros where its row says nothing else. Names that are one tensor to the
+// model must not be two in a file: that they are one may have been assumed.
 
 #include "execute/contents.h"
 

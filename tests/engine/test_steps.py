@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of every optimizer, in every form, leave the parameters that PyTorch leaves: bit for bit."""
+"""Steps of every optimizer, in every form, leave the parameters of PyTorch: bit for bit."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -52,9 +52,7 @@ States StatesAsPairs(Dispatcher& d, const States& states) {
 }
 
 // What decoupled weight decay leaves of a parameter.
-double Shrinking(const Step& step) {
-  return 1 - step.Number("lr") * step.Number("weight_decay");
-}
+double Shrinking(const Step& step) { return 1 - step.Number("lr") * step.Number("weight_decay"); }
 
 // --- The steps that all four begin with ---------------------------------------------------------
 
@@ -234,8 +232,8 @@ void NAdamOneByOne(Dispatcher& d, Step& step) {
     Decayed(d, step, DecayOf(step), parameter, gradient);
     d.Call("aten::mul_.Tensor", states.products[i], momenta.now);
     UpdateMoments(d, step, gradient, states.means[i], states.squares[i]);
-    Tensor root = d.Call("aten::sqrt", d.Call("aten::div.Tensor", states.squares[i],
-                                              CorrectionsOf(step).second));
+    Tensor root = d.Call("aten::sqrt",
+                         d.Call("aten::div.Tensor", states.squares[i], CorrectionsOf(step).second));
     denominator = std::move(root);
     d.Call("aten::add_.Tensor", denominator, step.Number("eps"));
     d.Call("aten::addcdiv_", parameter, gradient, denominator, moves.gradient);
@@ -283,8 +281,7 @@ std::vector<Tensor> NAdam(Dispatcher& d, const OpView& op) {
 std::optional<double> RectificationOf(const Step& step) {
   const double number = step.number(), beta2 = step.Number("beta2");
   const double most = 2 / (1 - beta2) - 1;
-  const double length =
-      most - 2 * number * std::pow(beta2, number) / (1 - std::pow(beta2, number));
+  const double length = most - 2 * number * std::pow(beta2, number) / (1 - std::pow(beta2, number));
   if (!(length > 5.0)) return std::nullopt;
   return Root((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length));
 }

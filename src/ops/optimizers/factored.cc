@@ -240,7 +240,8 @@ struct Adjustment {
 };
 constexpr std::array kAdjustments{
     Adjustment{"original", [](double m, double n) { return std::sqrt(std::max(1.0, m / n)); }},
-    Adjustment{"match_rms_adamw", [](double m, double n) { return 0.2 * std::sqrt(std::max(m, n)); }},
+    Adjustment{"match_rms_adamw",
+               [](double m, double n) { return 0.2 * std::sqrt(std::max(m, n)); }},
     Adjustment{"spectral_unclamped", [](double m, double n) { return std::sqrt(m / n); }},
 };
 

@@ -110,8 +110,8 @@ std::vector<Tensor> Update(Dispatcher& d, const OpView& op) {
   const ScalerState& state = d.autocast().scaler();
   const Tensor found = d.tensor(op, 0);
   if (!found.defined()) return {};
-  d.Call("aten::_amp_update_scale_", state.scale, state.growth_tracker, found, kGrowth,
-         kBackoff, kInterval);
+  d.Call("aten::_amp_update_scale_", state.scale, state.growth_tracker, found, kGrowth, kBackoff,
+         kInterval);
   return {};
 }
 

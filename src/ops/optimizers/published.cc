@@ -277,7 +277,7 @@ void UpdateQuantized(Dispatcher& d, const Step& step, std::size_t i, const Quant
 
 std::vector<Tensor> AdamW8Bit(Dispatcher& d, const OpView& op) {
   Step step(d, op, "AdamW8bit");
-  d.UseStandIns();  // a compiled kernel quantises
+  d.UseStandIns();                              // a compiled kernel quantises
   for (const char* map : {"qmap1", "qmap2"}) {  // the constructor makes them
     step.Present(map, Dims{kMapElements}, Dims{1}, DType::kFloat32);
   }

@@ -17,9 +17,7 @@ namespace {
 bool Begins(const Step& step) { return step.number() == 1; }
 
 // What is added to the momentum of a gradient.
-double ShareOfGradient(const Step& step) {
-  return Begins(step) ? 1 : 1 - step.Number("dampening");
-}
+double ShareOfGradient(const Step& step) { return Begins(step) ? 1 : 1 - step.Number("dampening"); }
 
 Tensor Buffer(Step& step, const Tensor& gradient) { return step.Like(gradient, "momentum_buffer"); }
 
@@ -92,8 +90,8 @@ void Fused(Dispatcher& d, Step& step) {
     d.CallMany("aten::_fused_sgd_", Pick(step.parameters, places), Pick(step.gradients, places),
                buffers.empty() ? buffers : Pick(buffers, places), step.Number("weight_decay"),
                step.Number("momentum"), step.Number("lr"), step.Number("dampening"),
-               step.On("nesterov"), step.On("maximize"), Begins(step),
-               step.Operand("grad_scale"), step.Operand("found_inf"));
+               step.On("nesterov"), step.On("maximize"), Begins(step), step.Operand("grad_scale"),
+               step.Operand("found_inf"));
   }
 }
 

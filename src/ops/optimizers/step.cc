@@ -220,8 +220,8 @@ void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensor
   if (step.On("maximize")) {
     d.CallMany("aten::_foreach_add_.List", gradients, parameters, step.Number("weight_decay"));
   } else {
-    Set(gradients, d.CallMany("aten::_foreach_add.List", gradients, parameters,
-                              step.Number("weight_decay")));
+    Set(gradients,
+        d.CallMany("aten::_foreach_add.List", gradients, parameters, step.Number("weight_decay")));
   }
 }
 

@@ -80,9 +80,10 @@ def test_mixed_precision() -> None:
 
 def test_a_limit_of_zero_clips() -> None:
     train = weigh_options({"train": "sgd", "clip_norm": 0.0, "clip_value": 0}).train
-    assert train.clip_norm and train.clip_value
+    assert train.clip_norm == 0 and train.clip_value == 0
     train = weigh_options({"train": "sgd", "clip_norm": False}).train
-    assert not train.clip_norm and not train.clip_value
+    assert train.clip_norm is None and train.clip_value is None
+    assert weigh_options({"train": "sgd", "clip_norm": True}).train.clip_norm == 1
 
 
 @pytest.mark.parametrize(

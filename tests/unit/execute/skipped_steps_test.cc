@@ -40,8 +40,8 @@ TEST(OptionalStep, IsTheOptimizersWhereAScalerLooks) {
 }
 
 TEST(OptionalStep, FusedKernelsLeaveItOutThemselves) {
-  EXPECT_FALSE(OptionalStepOf(
-      Kernels(Scaled("steelyard::sgd([%w], False, fused=True, found_inf=%found)"))));
+  EXPECT_FALSE(
+      OptionalStepOf(Kernels(Scaled("steelyard::sgd([%w], False, fused=True, found_inf=%found)"))));
 }
 
 TEST(OptionalStep, RunsWhereNothingHasOverflowed) {

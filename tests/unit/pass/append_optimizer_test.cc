@@ -175,19 +175,19 @@ TEST(AppendOptimizer, WhatAnOptimizerDoesNotTakeGoesToAnother) {
 
 TEST(AppendOptimizer, ClipsBeforeTheStep) {
   EXPECT_THAT(
-      CallsOf({.optimizer = "sgd", .clip_norm = true, .clip_value = true}),
+      CallsOf({.optimizer = "sgd", .clip_norm = 1, .clip_value = 1}),
       ElementsAre("clip_grad_norm_ of 3", "clip_grad_value_ of 3", "sgd of 3", "zero_grad of 3"));
 }
 
 TEST(AppendOptimizer, RanksAverageGradientsBeforeAnythingLooksAtThem) {
   EXPECT_THAT(
-      CallsOf({.optimizer = "sgd", .clip_norm = true, .ranks = 2}),
+      CallsOf({.optimizer = "sgd", .clip_norm = 1, .ranks = 2}),
       ElementsAre("average_gradients of 3", "clip_grad_norm_ of 3", "sgd of 3", "zero_grad of 3"));
 }
 
 TEST(AppendOptimizer, InFloat16GradientsAreScaledBackBeforeTheyAreClipped) {
   const Result<Program> program = AppendOptimizer(
-      Parsed(kThree), Step({.optimizer = "sgd", .clip_norm = true}, {.dtype = DType::kFloat16}));
+      Parsed(kThree), Step({.optimizer = "sgd", .clip_norm = 1}, {.dtype = DType::kFloat16}));
   ASSERT_TRUE(program) << Describe(program.error());
   std::vector<std::string_view> calls;
   for (const Node& node : program->main().nodes) calls.push_back(program->op_name(node.op));

@@ -28,11 +28,8 @@ TEST(DescribeTest, EachFormatSaysTheSameWhetherBuiltForItOrNot) {
 }
 
 TEST(DescribeTest, SaysWhatATrainingStepDoes) {
-  const TrainOptions train{.optimizer = "muon",
-                           .loss = "sum",
-                           .accumulate = 4,
-                           .clip_norm = true,
-                           .keep_gradients = true};
+  const TrainOptions train{
+      .optimizer = "muon", .loss = "sum", .accumulate = 4, .clip_norm = 1, .keep_gradients = true};
   const Weighing weighing = Weigh({.path = WrittenModel(kLinear), .train = train}).value();
   EXPECT_THAT(WriteReport(weighing, "text", {}).value(),
               HasSubstr("(4× forward, loss, backward; clip_grad_norm_, Muon, zero_grad to zeros)"));

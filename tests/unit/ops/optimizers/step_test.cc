@@ -55,8 +55,10 @@ Program Stepped(const std::string& call) {
 }
 
 TEST(Step, HasStandInsWhereTensorsTellNumbers) {
-  for (const char* name : {"adamw", "sgd", "nadam", "radam", "adagrad", "rmsprop", "lion", "lamb"}) {
-    EXPECT_FALSE(Stepped(std::string("steelyard::") + name + "([%p], False)").has_stand_ins) << name;
+  for (const char* name :
+       {"adamw", "sgd", "nadam", "radam", "adagrad", "rmsprop", "lion", "lamb"}) {
+    EXPECT_FALSE(Stepped(std::string("steelyard::") + name + "([%p], False)").has_stand_ins)
+        << name;
   }
   EXPECT_FALSE(Stepped("steelyard::adamw([%p], False, foreach=True)").has_stand_ins);
   for (const char* name : {"adafactor", "lans", "adamw8bit"}) {
