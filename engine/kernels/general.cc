@@ -12,6 +12,7 @@
 #include <ATen/ops/ldexp.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
 
 #include <array>
 #include <exception>
@@ -48,6 +49,13 @@ void AsStridedInPlace(Stack* stack) {
   const Sizes strides = taken.Integers();
   self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
   stack->emplace_back(std::move(self));
+}
+
+void TensorOf(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const Sizes numbers = taken.Integers();
+  stack->emplace_back(at::tensor(numbers, self.options().dtype(taken.DType())));
 }
 
 void CopiedResult(Stack* stack) { stack->emplace_back(Taken(stack).Tensor().clone()); }
@@ -155,6 +163,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::resized", Resized},
     KernelRow{"steelyard::restore_random_state", RestoreRandomState},
     KernelRow{"steelyard::sum_across_", SumAcross},
+    KernelRow{"steelyard::tensor_of", TensorOf},
 };
 
 }  // namespace

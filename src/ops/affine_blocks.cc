@@ -124,10 +124,11 @@ std::vector<Tensor> ChooseSymmetric(Dispatcher& d, const OpView& op) {
   }
   c.scale = d.Call("aten::div.Tensor", c.bounds.most, (c.range.most - c.range.least) / 2);
   c.scale = d.Call("aten::maximum", c.scale, c.epsilon);
+  const std::int64_t middle = type == DType::kUInt8 ? 128 : 0;
   if (type == DType::kUInt8) {
-    c.zero_point = d.Call("aten::new_full", c.zero_point, Dims{}, std::int64_t{128});
+    c.zero_point = d.Call("aten::new_full", c.zero_point, Dims{}, middle);
   }
-  c.zero_point = d.Call("aten::empty.memory_format", Dims{1}, DType::kInt64);
+  c.zero_point = d.Call("steelyard::tensor_of", c.scale, Dims{middle}, DType::kInt64);
   return c.Finish(d, false);
 }
 

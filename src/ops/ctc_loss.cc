@@ -98,7 +98,7 @@ std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::i
     loss = d.Call("aten::where.self", infinite, zero, loss);
   }
   if (reduction == LossReduction::kMean) {
-    Tensor divisors = d.Call("aten::empty.memory_format", Dims{loss.size(0)}, loss.dtype());
+    Tensor divisors = d.Call("steelyard::tensor_of", loss, Dims(lengths), loss.dtype());
     divisors = d.Call("aten::clamp_min", divisors, 1);
     return {d.Call("aten::mean", d.Call("aten::div.Tensor", loss, divisors))};
   }
@@ -122,6 +122,7 @@ std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
       d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(2), DType::kInt64));
   const Tensor lengths =
       d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(3), DType::kInt64));
+  d.UseStandIns();
   d.Note("aten::ctc_loss is weighed as if every target were as long as there is room for");
   const std::int64_t longest = targets.rank() > 0 ? targets.size(-1) : 0;
   return Loss(d, op, std::vector<std::int64_t>(batch, chances.size(0)),

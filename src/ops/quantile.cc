@@ -11,8 +11,11 @@
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
+#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
+#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -72,7 +75,7 @@ Neighbours Pick(Dispatcher& d, const Tensor& rows, const Tensor& below, const Te
     Tensor order;
     {
       const Tensor both = d.Call("aten::cat", std::vector<Tensor>{below, above}, -1);
-      order = d.Call("aten::empty.memory_format", Dims(both.sizes()), DType::kInt64);
+      order = d.Call("steelyard::find_ranks", dense, both);
     }
     out.below = d.Call("aten::gather", dense, -1, d.Call("aten::narrow", order, -1, 0, count));
     out.above = d.Call("aten::gather", dense, -1, d.Call("aten::narrow", order, -1, count, count));
@@ -174,7 +177,17 @@ std::vector<Tensor> QuantileOfNumber(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
+void RanksShape(const OpView& op, Outputs& out) {
+  out.Add(DType::kInt64, Dims(op.tensor(1).sizes()));
+}
+
 constexpr std::array kRows{
+    OpaqueKernel(
+        Family::kSelection,
+        {"steelyard::find_ranks", "Where in its row the element of each rank is.",
+         "(Tensor self, Tensor ranks) -> Tensor", "steelyard::find_ranks(f32[2,8], i64[2,2])"},
+        RanksShape, allocations::Via<"aten::empty">, work::PerInput<work::PerElement{.compare = 2}>,
+        kNoGradient),
     Casting(precision::kFullOnCpu,
             Composite(Family::kSelection,
                       {"aten::quantile", "Quantiles of rows, between the two nearest elements.",

@@ -53,7 +53,7 @@ std::vector<Tensor> MultivariateGamma(Dispatcher& d, const OpView& op) {
   const Tensor arguments = gradients::GammaArguments(d, d.tensor(op, 0), op.integer(1));
   d.Call("aten::lgamma_", arguments);
   const Tensor sum = d.Call("aten::sum.dim_IntList", arguments, Dims{-1});
-  d.Call("aten::add_.Scalar", sum, p * (p - 1) / 4);
+  d.Call("aten::add_.Scalar", sum, p * (p - 1) * std::log(std::numbers::pi) / 4);
   return {sum};
 }
 

@@ -358,11 +358,15 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
 VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::*prod*", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
     KnownValues("aten::linalg_vander", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
+    KnownValues(
+        "aten::*quantile.scalar",
+        "which of equal elements is picked is written by no operator",
+        draws="-1, 0, 1 and 2",
+    ),
     KnownValues("aten::combinations", "which elements are chosen is written by no operator"),
     KnownValues(
         "aten::ctc_loss.*", "the lengths that a mean is divided by are written by no operator"
     ),
-    KnownValues("aten::*quantile.scalar", "which elements are picked is written by no operator"),
     KnownValues(
         "aten::trace", "the number that is read from the gradient and filled in is not known"
     ),
