@@ -129,14 +129,17 @@ std::vector<Tensor> IndexFill(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), d.tensor(op, 2), op.arg(3))};
 }
 
+// The value is read as a number, which only the data tell.
 std::vector<Tensor> IndexFillByTensor(Dispatcher& d, const OpView& op) {
   if (op.tensor(3).rank() != 0) Refuse("the value has no dimensions");
+  d.UseStandIns();
   const Tensor out = d.Call("aten::clone", d.tensor(op, 0));
   return {d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), d.tensor(op, 2), 0)};
 }
 
 std::vector<Tensor> IndexFillByTensorInPlace(Dispatcher& d, const OpView& op) {
   if (op.tensor(3).rank() != 0) Refuse("the value has no dimensions");
+  d.UseStandIns();
   return {d.Call("aten::index_fill_.int_Scalar", d.tensor(op, 0), op.arg(1), d.tensor(op, 2), 0)};
 }
 

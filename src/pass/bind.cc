@@ -73,6 +73,7 @@ class Binder {
     SY_RETURN_IF_ERROR(solver_.Finish());
     SY_RETURN_IF_ERROR(CheckUnknownNames());
     AddNotes(data);
+    if (data.has_guess()) program_.has_stand_ins = true;
     SY_RETURN_IF_ERROR(Replace());
     program_.symbols.clear();
     program_.expressions = ExpressionTable();

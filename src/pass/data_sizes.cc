@@ -237,6 +237,7 @@ void DataSizes::BindByRange(const Node& node, std::uint32_t symbol) {
   if (solver_.IsBound(symbol) || !needed_[symbol] || most >= kNoBound) return;
   solver_.BindTo(symbol, most, PlaceOf(node));
   AddToGroup(node, symbol, true);
+  has_guess_ = true;
 }
 
 std::optional<DataSizes::Computed> DataSizes::Compute(const Node& node) const {

@@ -28,6 +28,10 @@ class DataSizes {
   // somebody knows a bound of them. A number that no tensor's size depends on is left alone.
   void Assume();
 
+  // Whether a number that a node reads from the data was taken to be the most that the file allows.
+  // What is computed with it is then not what the model computes.
+  bool has_guess() const { return has_guess_; }
+
   // What was assumed, a line for each operator.
   std::vector<std::string> Notes() const;
 
@@ -62,6 +66,7 @@ class DataSizes {
   std::vector<bool> bound_;    // by expression: no symbol in it is unbound
   std::vector<bool> needed_;   // by symbol: some tensor's size depends on it
   std::vector<Group> groups_;
+  bool has_guess_ = false;
 };
 
 }  // namespace steelyard

@@ -115,6 +115,7 @@ void Dispatcher::CopyTables() {
   out_.has_graph = source_.has_graph;
   out_.memory_estimated = source_.memory_estimated;
   out_.notes = source_.notes;
+  out_.has_stand_ins = source_.has_stand_ins;
   out_.released = source_.released;
   out_.name = source_.name;
   out_.producer = source_.producer;
@@ -307,6 +308,7 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
     } else {
       // A number that only the running program knows. What takes a float seldom asks which it is,
       // and refuses one that is none where it must know.
+      UseStandIns();
       out = value.kind == ValueKind::kFloat
                 ? Argument::OfFloat(std::numeric_limits<double>::quiet_NaN())
                 : Argument::None();
