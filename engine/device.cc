@@ -20,13 +20,7 @@ namespace {
 
 constexpr std::string_view kCudaHalf = "libtorch_cuda.so";
 
-// Beside the library that this function of PyTorch's is in.
-std::filesystem::path FileOfCudaHalf() {
-  Dl_info info = {};
-  const auto* const function = reinterpret_cast<const void*>(&c10::GetAllocator);
-  if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) return kCudaHalf;
-  return std::filesystem::path(info.dli_fname).parent_path() / kCudaHalf;
-}
+std::filesystem::path FileOfCudaHalf() { return FolderOfTorch() / kCudaHalf; }
 
 void LoadCudaHalf() {
   // Not asked of the context, which remembers what it found the first time.
@@ -83,6 +77,13 @@ c10::DeviceIndex IndexOf(c10::Device device) {
 }
 
 }  // namespace
+
+std::filesystem::path FolderOfTorch() {
+  Dl_info info = {};
+  const auto* const function = reinterpret_cast<const void*>(&c10::GetAllocator);
+  if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) return {};
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
 
 c10::Device DeviceNamed(std::string_view name) { return c10::Device(std::string(name)); }
 

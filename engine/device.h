@@ -7,11 +7,15 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 #include "execute/engine_abi.h"
 
 namespace steelyard::engine {
+
+// Where PyTorch's libraries are; empty if that cannot be told.
+std::filesystem::path FolderOfTorch();
 
 // "cuda" is the current one. Throws c10::Error for a name that is none.
 c10::Device DeviceNamed(std::string_view name);

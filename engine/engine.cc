@@ -15,6 +15,7 @@
 
 #include "device.h"
 #include "execute/engine_abi.h"
+#include "op_library.h"
 #include "session.h"
 
 struct SySession {
@@ -51,6 +52,10 @@ bool Try(SyError* error, const Work& work) {
 void SetThreads(int threads) { at::set_num_threads(threads); }
 
 void SetSeed(std::uint64_t seed) { at::manual_seed(seed); }
+
+bool LoadLibrary(const char* file, SyError* error) {
+  return Try(error, [&] { LoadOperators(file); });
+}
 
 bool OpenNamed(const char* name, SyDevice* device, SyError* error) {
   return Try(error, [&] { *device = OpenDevice(name); });
@@ -108,6 +113,7 @@ constexpr SyEngine kEngine{.abi = SY_ENGINE_ABI,
                            .set_threads = SetThreads,
                            .set_seed = SetSeed,
                            .set_deterministic = SetDeterministic,
+                           .load_library = LoadLibrary,
                            .open_device = OpenNamed,
                            .memory_of = MemoryOfNamed,
                            .reset_peaks = ResetPeaksOfNamed,

@@ -19,6 +19,7 @@
 
 #include "device.h"
 #include "dtypes.h"
+#include "op_library.h"
 
 namespace steelyard::engine {
 namespace {
@@ -33,10 +34,13 @@ c10::OperatorHandle OperatorNamed(std::string_view name) {
   const std::size_t dot = name.find('.', colons == std::string_view::npos ? 0 : colons);
   const std::string base(name.substr(0, dot));
   const std::string overload(dot == std::string_view::npos ? "" : name.substr(dot + 1));
-  auto found = c10::Dispatcher::singleton().findSchema({base, overload});
+  auto& dispatcher = c10::Dispatcher::singleton();
+  auto found = dispatcher.findSchema({base, overload});
   TORCH_CHECK_NOT_IMPLEMENTED(found || !name.starts_with(kSteps), kNoKernel);
+  if (!found && LoadPackageOf(name)) found = dispatcher.findSchema({base, overload});
   TORCH_CHECK_NOT_IMPLEMENTED(found, "PyTorch has no operator ", name,
-                              "; is the package that defines it loaded?");
+                              ": the library of the package that defines it is named with "
+                              "--library");
   return *found;
 }
 
@@ -214,7 +218,10 @@ SyElements Session::Read(std::uint32_t value) {
   TORCH_CHECK_VALUE(values_[value].isTensor(), "the value is not there any more");
   const at::NoGradGuard no_grad;
   const at::Tensor tensor = values_[value].toTensor();
-  const at::Tensor dense = tensor.is_sparse() ? tensor.to_dense() : tensor;
+  // Zeros that are not stored are, once they are copied.
+  const at::Tensor dense = tensor.is_sparse()        ? tensor.to_dense()
+                           : tensor._is_zerotensor() ? tensor.clone()
+                                                     : tensor;
   read_ = dense.resolve_conj().resolve_neg().contiguous().cpu();
   return {{NameOf(read_.scalar_type()), read_.sizes().data(), read_.strides().data(),
            read_.sizes().size()},

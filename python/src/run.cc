@@ -9,6 +9,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,47 @@ Sources SourcesOf(const std::vector<HeldTensor>& weights, const std::vector<Held
           .inputs_name = "args"};
 }
 
+// As long as one lives Ctrl-C ends a run, too, besides what Python does of it.
+class Interruptible {
+ public:
+  Interruptible() {
+    const PyOS_sighandler_t found = PyOS_getsig(SIGINT);
+    installs_ = found != SIG_DFL && found != SIG_IGN && found != Stop;  // that of another thread
+    if (!installs_) return;
+    g_pythons = found;
+    g_stop = 0;
+    PyOS_setsig(SIGINT, Stop);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() {
+    if (installs_) PyOS_setsig(SIGINT, g_pythons);
+  }
+  static const volatile int* stop() { return &g_stop; }
+
+ private:
+  static void Stop(int signal) {
+    g_stop = 1;
+    g_pythons(signal);
+  }
+  static inline volatile std::sig_atomic_t g_stop = 0;
+  static inline PyOS_sighandler_t g_pythons = nullptr;
+  bool installs_ = false;
+};
+
+// What `run` makes of the options, with the interpreter free; raises what Ctrl-C raises.
+template <class Work>
+auto WhileFree(RunOptions options, const Work& run) {
+  const Interruptible interruptible;
+  options.stop = Interruptible::stop();
+  auto result = [&] {
+    const nb::gil_scoped_release free;
+    return run(options);
+  }();
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  return Unwrap(std::move(result));
+}
+
 // Milliseconds of a run, one number for each repetition.
 std::vector<double> MillisecondsOf(const Running& running) {
   constexpr double kMilli = 1e3;
@@ -92,22 +134,23 @@ void BindRun(nb::module_& module) {
       "milliseconds",
       [](const Program& program, const RunOptions& options, const std::vector<HeldTensor>& weights,
          const std::vector<HeldTensor>& inputs) {
-        return MillisecondsOf(Unwrap(Run(Program(program), options, SourcesOf(weights, inputs))));
+        return MillisecondsOf(WhileFree(options, [&](const RunOptions& asked) {
+          return Run(Program(program), asked, SourcesOf(weights, inputs));
+        }));
       },
       nb::arg("program"), nb::arg("options"), nb::arg("weights"), nb::arg("inputs"),
-      nb::call_guard<nb::gil_scoped_release>(),
       "What a run of a program takes in PyTorch, on tensors or, without them, on random numbers.");
   module.def(
       "compared_runs",
       [](const Program& program, const RunOptions& options, const std::vector<HeldTensor>& weights,
          const std::vector<HeldTensor>& inputs, std::string_view format) {
-        const RunComparison compared =
-            Unwrap(CompareRuns(program, options, SourcesOf(weights, inputs)));
+        const RunComparison compared = WhileFree(options, [&](const RunOptions& asked) {
+          return CompareRuns(program, asked, SourcesOf(weights, inputs));
+        });
         return Unwrap(report::Render(Describe(compared, {}), format));
       },
       nb::arg("program"), nb::arg("options"), nb::arg("weights"), nb::arg("inputs"),
-      nb::arg("format"), nb::call_guard<nb::gil_scoped_release>(),
-      "The report of a program that ran in two precisions in turns.");
+      nb::arg("format"), "The report of a program that ran in two precisions in turns.");
   module.def("input_names", [](const Program& program) {
     std::vector<std::string> names;
     for (const ValueId id : program.inputs)

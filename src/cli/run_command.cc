@@ -121,6 +121,11 @@ std::vector<Flag> RunCommand::Flags() {
         .help = "steps before it is written, from the beginning",
         .field = &run_.steps,
         .least = 1},
+       {.name = "--library",
+        .arg = "FILE",
+        .help = "a library of operators that are not PyTorch's own, which is loaded; torchvision's "
+                "is, where it is installed beside PyTorch",
+        .field = &run_.libraries},
        {.name = "--engine",
         .arg = "FILE",
         .help = "libsteelyard_engine.so; by default beside steelyard, or $STEELYARD_ENGINE",

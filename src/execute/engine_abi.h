@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of what follows. */
-enum { SY_ENGINE_ABI = 5 };
+enum { SY_ENGINE_ABI = 6 };
 
 /* The one function that the library exports: `const SyEngine* steelyard_engine(void)`. */
 #define SY_ENGINE_ENTRY "steelyard_engine"
@@ -149,6 +149,8 @@ typedef struct SyEngine {
   void (*set_threads)(int threads);
   void (*set_seed)(uint64_t seed);
   void (*set_deterministic)(bool on); /* as torch.use_deterministic_algorithms */
+  /* Of operators that are not PyTorch's own: they are there from then on. */
+  bool (*load_library)(const char* file, SyError* error);
 
   /* Makes a device ready and tells of it. The program's other calls may then name it. */
   bool (*open_device)(const char* name, SyDevice* device, SyError* error);

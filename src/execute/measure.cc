@@ -197,6 +197,7 @@ class Measuring {
     out_.allocated_peak = memory.allocated_peak;
     out_.reserved_peak = memory.reserved_peak;
     out_.timeline = listener.Take();
+    out_.has_memory = true;
     return {};
   }
 

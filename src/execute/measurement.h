@@ -64,6 +64,7 @@ struct Measurement {
   int detailed_runs = 0;                // after them: those timed node by node
   int skipped_steps = 0;                // that a gradient scaler had left out, of all runs
   bool is_stable = false;               // the last of the warm-ups took alike
+  bool has_memory = false;              // a whole run was listened to
   bool was_interrupted = false;         // it ended early, with what there was
 };
 

@@ -457,11 +457,11 @@ constexpr std::array kRows{
               "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
               "torchvision::nms(f32[20,4], f32[20], 0.5)", Family::kIndexing, Nms,
               precision::kFollow),
-    OpaqueKernel(
+    OnlyWithin(OpaqueKernel(
         Family::kIndexing,
         {"steelyard::keep_boxes", "Room for all boxes that `nms` may keep, and how it is filled.",
          "(Tensor dets, Tensor scores) -> Tensor", "steelyard::keep_boxes(f32[20,4], f32[20])"},
-        KeptShape, KeptAllocations, KeptWork, kNoGradient),
+        KeptShape, KeptAllocations, KeptWork, kNoGradient)),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -140,9 +141,10 @@ Result<AmpOptions> AmpOf(std::string_view precision, const AmpOptions& amp) {
                                fmt::format("There are: {}.", fmt::join(names, ", "))));
 }
 
-// Weights of a file are to give a loss. Those that are drawn need not: what it takes is the same.
+// Weights of a file are to give a loss. Those that are drawn need not, nor does a program of which
+// some numbers stand for any: what it takes is the same.
 Status CheckLoss(const Measurement& so_far, const Program& kernels, const Sources& sources) {
-  if (!sources.weights) return {};
+  if (!sources.weights || kernels.has_stand_ins) return {};
   const std::string where = WhereNotFinite(*so_far.not_finite, kernels);
   return Unexpected(InvalidInput(
       fmt::format("the loss is {}{}{}", *so_far.loss, where.empty() ? "" : ": ", where),
@@ -152,6 +154,10 @@ Status CheckLoss(const Measurement& so_far, const Program& kernels, const Source
 
 // What the engine told of memory, next to what was predicted.
 void CompareMemory(Running* running) {
+  const present::Findings findings = FindingsOf(running->weighing);
+  running->predicted_peak = findings.device != nullptr ? findings.device->use.requested
+                                                       : running->weighing.totals.peak_bytes;
+  if (!running->measurement.has_memory) return;  // it was interrupted before
   const Timeline& timeline = running->measurement.timeline;
   std::int64_t now = timeline.resident_bytes();
   running->peak = now;
@@ -159,9 +165,6 @@ void CompareMemory(Running* running) {
     now += event.bytes;
     running->peak = std::max(running->peak, now);
   }
-  const present::Findings findings = FindingsOf(running->weighing);
-  running->predicted_peak = findings.device != nullptr ? findings.device->use.requested
-                                                       : running->weighing.totals.peak_bytes;
   running->differences =
       CompareEvents(running->weighing.timeline, timeline, running->weighing.kernels);
 }
@@ -239,6 +242,21 @@ std::int64_t PeakOfProcess() {
   return usage.ru_maxrss * kKilobyte;
 }
 
+Status LoadLibraries(const SyEngine& engine, const RunOptions& options) {
+  for (const std::string& library : options.libraries) {
+    SyError error{};
+    // A name without a folder would be looked for where the linker looks.
+    const std::string file = std::filesystem::absolute(library).string();
+    if (engine.load_library(file.c_str(), &error)) continue;
+    const std::string_view said = static_cast<const char*>(error.message);
+    return Unexpected(Unsupported(std::string(said.substr(0, said.find('\n'))), library,
+                                  "It is a library that registers operators (TORCH_LIBRARY), built "
+                                  "against the PyTorch of the engine; one that needs Python is "
+                                  "loaded by `python -m steelyard run`."));
+  }
+  return {};
+}
+
 // Nodes are timed one by one, so that none stands for several; for the device that it runs on.
 Result<WeighOptions> ToWeigh(const RunOptions& options) {
   WeighOptions weigh = options.weigh;
@@ -255,6 +273,7 @@ Result<std::vector<Running>> RunWeighed(std::vector<Weighing> weighings, const R
                                         const Sources& sources) {
   const std::string& path = options.weigh.path;
   SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
+  SY_RETURN_IF_ERROR(LoadLibraries(*engine, options));
   SY_ASSIGN_OR_RETURN(const SyDevice device, OpenDevice(*engine, options));
   std::vector<Running> runs(weighings.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {

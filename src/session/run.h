@@ -35,6 +35,10 @@ struct RunOptions {
   // The engine's library. Empty: libsteelyard_engine.so beside the program or library that calls.
   std::string engine = {};
 
+  // Libraries that register operators with PyTorch, which are loaded first. torchvision's need not
+  // be named where it is installed beside PyTorch.
+  std::vector<std::string> libraries = {};
+
   // Files of safetensors: the parameters and buffers by their names, all of them, and the inputs by
   // theirs. Empty: they are drawn at random.
   std::string weights = {};

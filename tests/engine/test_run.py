@@ -4,8 +4,10 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -181,3 +183,99 @@ def test_an_engine_in_this_folder_is_found_by_its_name(tmp_path: Path) -> None:
     line = [STEELYARD, "run", str(TRANSLATOR), "--engine", "engine.so"]
     done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
     assert "./engine.so: the engine cannot be loaded" in done.stderr
+
+
+def test_a_run_that_is_interrupted_at_once_has_no_differences() -> None:
+    line = [STEELYARD, "run", str(TRANSLATOR), "--train", "sgd", "--format", "json"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
+        time.sleep(0.3)
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=60)
+    memory = json.loads(output)["memory"]
+    assert memory["events"] > 0 or not memory["differences"]
+    assert memory["predicted_peak"] > 0
+
+
+class Reading(torch.nn.Module):
+    def __init__(self, is_whole: bool) -> None:
+        super().__init__()
+        self.is_whole = is_whole
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.is_whole:
+            return x * x.max().item()
+        count = x[0].int().item()
+        torch._check(count >= 1)
+        torch._check(count <= 4)
+        return x[:count] * 2
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_what_is_computed_with_a_number_of_the_data_is_not_written(
+    is_whole: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "reading.pt2"
+    torch.export.save(torch.export.export(Reading(is_whole), (torch.ones(4),)), path)
+    assert "stand for any" in refusal(path, "--save", tmp_path / "saved", "--repeat", 0)
+    assert steelyard("run", path, *ONCE, "--repeat", 1)["memory"]["differences"] == []
+
+
+# Operators of a library that is no part of PyTorch.
+TWICE = """
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/add.h>
+#include <torch/library.h>
+at::Tensor twice(const at::Tensor& x) { return at::add(x, x); }
+TORCH_LIBRARY(mine, m) { m.def("twice(Tensor x) -> Tensor", &twice); }
+"""
+
+
+def test_a_library_of_operators(tmp_path: Path) -> None:
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("there is no compiler")
+    source, library = tmp_path / "twice.cc", tmp_path / "libtwice.so"
+    source.write_text(TWICE)
+    torch_folder = Path(torch.__file__).parent
+    line = [compiler, "-std=c++20", "-O0", "-fPIC", "-shared", source, "-o", library]
+    line += ["-isystem", torch_folder / "include", f"-L{torch_folder / 'lib'}"]
+    subprocess.run([*map(str, line), "-ltorch_cpu", "-lc10"], check=True)
+    path = program(tmp_path, "input %x: f32[4]", "%y: f32[4] = mine::twice(%x)", "return %y")
+    assert "is named with --library" in refusal(path, *ONCE)
+    inputs, saved = tmp_path / "inputs", tmp_path / "saved"
+    x = torch.randn(4)
+    safetensors.torch.save_file({"x": x}, inputs)
+    files = ("--inputs", inputs, "--save", saved, "--repeat", 0)
+    steelyard("run", path, *files, "--library", library)
+    assert torch.equal(safetensors.torch.load_file(saved)["outputs.0"], x + x)
+
+
+def test_what_is_no_library_of_operators_is_told(tmp_path: Path) -> None:
+    (tmp_path / "text.so").write_text("no library")
+    said = refusal(TRANSLATOR, "--library", tmp_path / "text.so")
+    assert "the library of operators cannot be loaded" in said
+    assert "TORCH_LIBRARY" in said
+    assert "cannot open shared object file" in refusal(TRANSLATOR, "--library", "nothere.so")
+
+
+TIMING = """
+import steelyard, torch
+print("it begins", flush=True)
+try:
+    steelyard.profile_model(torch.nn.Linear(8, 8), "cpu", [torch.ones(4, 8)], repeat=10**9)
+except KeyboardInterrupt:
+    print("it was interrupted")
+"""
+
+
+def test_ctrl_c_ends_what_python_runs() -> None:
+    pytest.importorskip("steelyard")
+    line = [sys.executable, "-c", TIMING]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "it begins\n"
+        time.sleep(10)  # it exports the module first
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=60)
+    assert output == "it was interrupted\n"
+    assert running.returncode == 0
