@@ -23,6 +23,7 @@ from steelyard.data_parallel import aligned, cells, rank_count, spread
 SCHEMA = "steelyard.watch_ranks/1"
 # How long the first process waits for others when it has ended itself.
 PATIENCE = datetime.timedelta(seconds=60)
+WAYS = ("forward", "backward")
 STAGES = ("forward", "backward", "optimizer", "to_optimizer", "step", "alone")
 # A rank that takes so much longer than the median of the others holds them up.
 STRAGGLES = 1.1
@@ -88,8 +89,10 @@ def merged(reports: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
         {"rank": number, "model": report["model"], "steps": len(report["steps"])}
         | {stage: medians[number][stage] for stage in STAGES}
         | {"peak": report["memory"]["peak"], "parameters": report["parameters"]["count"]}
+        | _work(report)
         for number, report in told.items()
     ]
+    has_work = all("flops_forward" in row for row in by_rank)
     sizes = _sizes(list(told.values()))
     # In a pipeline ranks wait for each other all over a step.
     stragglers = [] if "pipeline_parallel" in sizes else _stragglers(medians)
@@ -101,7 +104,8 @@ def merged(reports: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
         "silent": [number for number, report in enumerate(reports) if report is None],
         "distributed": sizes,
         "time": {stage: _spread_of(by_rank, stage) for stage in STAGES},
-        "memory": {"peak": _spread_of(by_rank, "peak")},
+        "work": {way: _spread_of(by_rank, f"flops_{way}") for way in WAYS} if has_work else {},
+        "memory": {"peak": _spread_of(by_rank, "peak"), "at_peak": _at_peak(told)},
         "parameters": _spread_of(by_rank, "parameters"),
         "modules": _modules(told),
         "stragglers": stragglers,
@@ -118,6 +122,23 @@ def _medians(report: dict[str, Any]) -> dict[str, float]:
     columns["step"] = [step["seconds"] for step in steps]
     columns["alone"] = [step["seconds"] - step["to_optimizer"] for step in steps]
     return {stage: statistics.median(values) for stage, values in columns.items()}
+
+
+def _work(report: dict[str, Any]) -> dict[str, int]:
+    """Operations of products, of one step; nothing where no operators were heard."""
+    return {f"flops_{way}": report["flops"][way] for way in WAYS if "flops" in report}
+
+
+def _at_peak(told: dict[int, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What each category holds where a rank's memory is highest."""
+    held = {number: report["memory"]["at_peak"] for number, report in told.items()}
+    categories = dict.fromkeys(category for each in held.values() for category in each)
+    return {
+        category: _spread_of(
+            [{"rank": n, category: each.get(category, 0)} for n, each in held.items()], category
+        )
+        for category in categories
+    }
 
 
 def _spread_of(rows: Sequence[dict[str, Any]], key: str) -> dict[str, Any]:
@@ -147,20 +168,23 @@ def _modules(told: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
     for place, first in columns[0][1].items():
         if not all(place in rows for _, rows in columns):
             continue
-        seconds = [
-            {"rank": number}
-            | {
-                "forward": rows[place]["seconds"]["forward"],
-                "backward": rows[place]["seconds"]["backward"]
-                + rows[place]["seconds"]["recompute"],
-            }
-            for number, rows in columns
-        ]
+        here = [_of_module(number, rows[place]) for number, rows in columns]
+        keys = [key for key in here[0] if key != "rank" and all(key in row for row in here)]
         out.append(
             {"path": place[0], "class": place[1], "depth": first["depth"]}
-            | {stage: _spread_of(seconds, stage) for stage in ("forward", "backward")}
+            | {key: _spread_of(here, key) for key in keys}
         )
     return out
+
+
+def _of_module(rank: int, row: dict[str, Any]) -> dict[str, Any]:
+    seconds = row["seconds"]
+    return {
+        "rank": rank,
+        "forward": seconds["forward"],
+        "backward": seconds["backward"] + seconds["recompute"],
+        "at_peak": sum(row["at_peak"].values()),
+    } | _work(row)
 
 
 def _stragglers(medians: dict[int, dict[str, float]]) -> list[dict[str, Any]]:
@@ -210,7 +234,15 @@ def told(report: dict[str, Any], depth: int = 2) -> str:
     rows = [("Of a step", "lowest", "median", "highest", "of rank")]
     rows += [(f"  {WORDS.get(s, s)}", *cells(report["time"][s], seconds)) for s in STAGES]
     rows.append(("  parameters", *cells(report["parameters"], count)))
+    rows += [
+        (f"  flops {way}", *cells(row, _core.Unit.FLOPS)) for way, row in report["work"].items()
+    ]
     rows.append(("  peak of memory", *cells(report["memory"]["peak"], size)))
+    rows += [
+        (f"    {category.replace('_', ' ')}", *cells(row, size))
+        for category, row in report["memory"]["at_peak"].items()
+        if row["highest"] > 0
+    ]
     lines += [*aligned(rows), ""]
     lines += [*aligned(_rows_of_ranks(report)), ""]
     if modules := _rows_of_modules(report, depth):
@@ -223,6 +255,8 @@ def _rows_of_ranks(report: dict[str, Any]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
         ("By rank", "steps", "step", "forward", "backward", "optimizer", "alone", "peak")
     ]
+    if report["work"]:
+        rows = [(*rows[0], "flops")]
     for row in report["by_rank"]:
         times = (row[key] for key in ("step", "forward", "backward", "optimizer", "alone"))
         rows.append(
@@ -231,9 +265,16 @@ def _rows_of_ranks(report: dict[str, Any]) -> list[tuple[str, ...]]:
                 str(row["steps"]),
                 *(_core.format(each, seconds) for each in times),
                 _core.format(row["peak"], _core.Unit.BYTES),
+                *_flops_of_rank(report, row),
             )
         )
     return rows
+
+
+def _flops_of_rank(report: dict[str, Any], row: dict[str, Any]) -> tuple[str, ...]:
+    if not report["work"]:
+        return ()
+    return (_core.format(sum(row[f"flops_{way}"] for way in WAYS), _core.Unit.FLOPS),)
 
 
 def _rows_of_modules(report: dict[str, Any], depth: int) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -167,9 +168,19 @@ def report_of(rank: int, seconds: float, model: str = "Model") -> dict[str, Any]
         "distributed": {"rank": rank, "ranks": 3},
         "first_counted_step": 1,
         "steps": [step | {"seconds": 77.0}, step | {"seconds": 11.0}],
-        "memory": {"peak": 100 + rank},
+        "memory": {"peak": 100 + rank, "at_peak": {"parameters": 28, "gradients": 72 + rank}},
         "parameters": {"count": 7},
-        "modules": [{"path": "first", "class": "Linear", "depth": 1, "seconds": times}],
+        "flops": {"forward": 40 * (1 + rank), "backward": 80},
+        "modules": [
+            {
+                "path": "first",
+                "class": "Linear",
+                "depth": 1,
+                "seconds": times,
+                "at_peak": {"parameters": 28, "gradients": rank},
+                "flops": {"forward": 40 * (1 + rank), "backward": 80},
+            }
+        ],
         "remarks": [],
     }
 
@@ -190,6 +201,35 @@ def test_merged_figures_are_of_the_ranks() -> None:
     assert [row["rank"] for row in merged["stragglers"]] == [2]
     assert merged["stragglers"][0]["more"] == 1.0
     assert "Rank 1 has told nothing" in watch_ranks.told(merged)
+
+
+def test_merged_work_and_categories_are_of_the_ranks() -> None:
+    merged = watch_ranks.merged([report_of(0, 2.0), report_of(1, 2.0), report_of(2, 2.0)])
+    forward = {"lowest": 40, "median": 80, "highest": 120, "most": 2}
+    assert merged["work"] == {
+        "forward": forward,
+        "backward": {"lowest": 80, "median": 80, "highest": 80, "most": 0},
+    }
+    assert merged["memory"]["at_peak"]["gradients"] == {
+        "lowest": 72,
+        "median": 73,
+        "highest": 74,
+        "most": 2,
+    }
+    (module,) = merged["modules"]
+    assert module["flops_forward"] == forward
+    assert module["at_peak"] == {"lowest": 28, "median": 29, "highest": 30, "most": 2}
+    text = watch_ranks.told(merged)
+    assert re.search(r"flops forward +40 FLOP +80 FLOP +120 FLOP +2\n", text)
+    assert re.search(r"  gradients +72 B +73 B +74 B +2\n", text)
+
+
+def test_ranks_that_heard_no_operators_have_no_work() -> None:
+    reports = [report_of(0, 2.0), report_of(1, 2.0)]
+    del reports[1]["flops"]
+    merged = watch_ranks.merged(reports)
+    assert merged["work"] == {}
+    assert "flops" not in watch_ranks.told(merged)
 
 
 def test_ranks_that_take_alike_have_no_straggler() -> None:
