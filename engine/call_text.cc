@@ -11,6 +11,7 @@
 #include <c10/core/TensorImpl.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -91,9 +92,18 @@ class Hash {
   }
   void Add(const IValue& value);
   std::uint64_t state() const { return state_ ^ state_ >> 29u; }
+  // Which real numbers there were among values, besides those that operators treat apart: 0 if
+  // none.
+  std::uint64_t reals() const { return reals_; }
 
  private:
+  // An integer is no real number, though both may be the same word.
+  enum class Kind : std::uint8_t { kNothing = 1, kUnsized, kInteger, kTruth, kReal, kList, kOther };
+  void Add(Kind kind, std::uint64_t word) { Add(word ^ static_cast<std::uint64_t>(kind) << 58u); }
+  void AddReal(double real);
+
   std::uint64_t state_ = 0x9e3779b97f4a7c15u;
+  std::uint64_t reals_ = 0;
 };
 
 // Numbers that some operators treat apart: learning rates and the like change with every step.
@@ -105,24 +115,38 @@ std::uint64_t ClassOf(double real) {
   return kSpecial.size();
 }
 
+void Hash::AddReal(double real) {
+  const std::uint64_t of_class = ClassOf(real);
+  Add(Kind::kReal, of_class);
+  if (of_class < ClassOf(NAN)) return;
+  Hash exact;
+  exact.Add(reals_);
+  exact.Add(std::bit_cast<std::uint64_t>(real));
+  reals_ = exact.state();
+}
+
 void Hash::Add(const IValue& value) {
   if (value.isTensor()) {
     const c10::TensorImpl* const tensor = value.unsafeToTensorImpl();
-    if (tensor == c10::UndefinedTensorImpl::singleton()) return Add(std::uint64_t{1});
-    if (!HasFixedSizes(*tensor)) return Add(std::uint64_t{2});
+    if (tensor == c10::UndefinedTensorImpl::singleton()) return Add(Kind::kNothing, 0);
+    if (!HasFixedSizes(*tensor)) return Add(Kind::kUnsized, 0);
     return Add(*tensor);
   }
-  if (value.isInt()) return Add(static_cast<std::uint64_t>(value.toInt()) + 3);
-  if (value.isBool()) return Add(std::uint64_t{value.toBool()} + 5);
-  if (value.isDouble()) return Add(ClassOf(value.toDouble()) + 11);
+  if (value.isInt()) return Add(Kind::kInteger, static_cast<std::uint64_t>(value.toInt()));
+  if (value.isBool()) return Add(Kind::kTruth, std::uint64_t{value.toBool()});
+  if (value.isDouble()) return AddReal(value.toDouble());
+  if (value.isComplexDouble()) {
+    AddReal(value.toComplexDouble().real());
+    return AddReal(value.toComplexDouble().imag());
+  }
   if (value.isString()) return Add(value.toStringRef().c_str());
   if (value.isList()) {
     const auto elements = value.toListRef();
-    Add(std::uint64_t{elements.size()} + 13);
+    Add(Kind::kList, elements.size());
     for (const IValue& element : elements) Add(element);
     return;
   }
-  Add(std::uint64_t{value.isNone()} + 17);
+  Add(value.isNone() ? Kind::kNothing : Kind::kOther, 0);
 }
 
 class Writer {
@@ -244,12 +268,26 @@ std::uint64_t HashText(const char* text) {
   return hash.state();
 }
 
-std::uint64_t HashCall(const at::RecordFunction& function) {
+std::uint64_t HashOperator(const at::RecordFunction& function) {
+  Hash hash;
+  hash.Add(function.name());
+  hash.Add(function.overload_name());
+  return hash.state();
+}
+
+CallHash HashCall(const at::RecordFunction& function) {
   Hash hash;
   hash.Add(function.name());
   hash.Add(function.overload_name());
   for (const IValue& value : function.inputs()) hash.Add(value);
-  return hash.state();
+  return {hash.state(), hash.state() ^ hash.reals()};
+}
+
+std::string TextOfOperator(const at::RecordFunction& function) {
+  std::string text = function.name();
+  const char* const overload = function.overload_name();
+  if (*overload != '\0') text.append(1, '.').append(overload);
+  return text;
 }
 
 CallText TextOfCall(const at::RecordFunction& function) {

@@ -13,15 +13,24 @@ namespace steelyard::engine {
 
 std::uint64_t HashText(const char* text);
 
-// Of the operator, and sizes, strides and dtypes of tensors, and the other arguments; of real
-// numbers only whether they are one of those that operators treat apart. Reads no element.
-std::uint64_t HashCall(const at::RecordFunction& function);
+// Of the operator alone.
+std::uint64_t HashOperator(const at::RecordFunction& function);
 
-// Whether all of its arguments can be written; else it is the operator's name alone.
+// Of the operator, and sizes, strides and dtypes of tensors, and the other arguments. Reads no
+// element.
+struct CallHash {
+  std::uint64_t call = 0;    // of real numbers only whether operators treat them apart
+  std::uint64_t inputs = 0;  // of which numbers they are, too; where there are none `call`
+};
+CallHash HashCall(const at::RecordFunction& function);
+
+// Whether all of its arguments can be written; else it is the operator's name alone, with its
+// overload.
 struct CallText {
   std::string text;
   bool complete = false;
 };
 CallText TextOfCall(const at::RecordFunction& function);
+std::string TextOfOperator(const at::RecordFunction& function);
 
 }  // namespace steelyard::engine

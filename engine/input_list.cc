@@ -6,19 +6,23 @@
 #include <c10/core/TensorImpl.h>
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace steelyard::engine {
 namespace {
 
 using c10::IValue;
 
-// Whether it has sizes of its own that can be asked for: nested, sparse and symbolic tensors, and
+// PyTorch's traces leave longer ones out (SCALAR_LIST_LENGTH_LIMIT).
+constexpr std::size_t kLongestList = 30;
+
+// Whether it has sizes of its own that can be asked for: nested and symbolic tensors, and
 // subclasses that Python implements, have not.
 bool HasSizes(const c10::TensorImpl& tensor) {
-  return &tensor != c10::UndefinedTensorImpl::singleton() &&
-         tensor.layout() == c10::Layout::Strided && !tensor.has_symbolic_sizes_strides() &&
+  return &tensor != c10::UndefinedTensorImpl::singleton() && !tensor.has_symbolic_sizes_strides() &&
          !tensor.is_python_dispatch() && !tensor.key_set().has(c10::DispatchKey::NestedTensorCPU) &&
          !tensor.key_set().has(c10::DispatchKey::NestedTensorCUDA);
 }
@@ -40,7 +44,9 @@ struct Input {
 
 Input OfTensor(const c10::TensorImpl& tensor) {
   if (!HasSizes(tensor)) return {};
-  return {Numbers(tensor.sizes()), Numbers(tensor.strides()), tensor.dtype().name()};
+  const bool has_strides = tensor.layout() == c10::Layout::Strided;
+  return {Numbers(tensor.sizes()), has_strides ? Numbers(tensor.strides()) : "[]",
+          tensor.dtype().name()};
 }
 
 Input OfTensors(const IValue& list) {
@@ -56,33 +62,41 @@ Input OfTensors(const IValue& list) {
   return all;
 }
 
+// Symbolic numbers are asked nothing: Python implements them.
+bool IsNumber(const IValue& value) {
+  return value.isInt() || value.isBool() || value.isDouble() || value.isComplexDouble();
+}
+
+bool IsListOfNumbers(const IValue& value) {
+  if (!value.isList()) return false;
+  const c10::ArrayRef<IValue> elements = value.toListRef();
+  return elements.empty() || (elements.size() <= kLongestList && IsNumber(elements[0]));
+}
+
+std::string Written(const IValue& value) {
+  std::ostringstream text;
+  text << value;
+  return std::move(text).str();
+}
+
 Input Of(const IValue& value) {
   if (value.isTensor()) return OfTensor(*value.unsafeToTensorImpl());
   if (value.isTensorList()) return OfTensors(value);
-  Input input;
-  if (value.isInt()) {
-    input = {.type = "Scalar", .value = std::to_string(value.toInt())};
-  } else if (value.isBool()) {
-    input = {.type = "Scalar", .value = value.toBool() ? "True" : "False"};
-  } else if (value.isDouble()) {
-    input.type = "Scalar";
-  } else if (value.isIntList()) {
-    input = {.type = "ScalarList", .value = Numbers(value.toIntVector())};
-  } else if (value.isDoubleList() || value.isBoolList()) {
-    input.type = "ScalarList";
-  }
-  return input;
+  if (IsNumber(value)) return {.type = "Scalar", .value = Written(value)};
+  if (IsListOfNumbers(value)) return {.type = "ScalarList", .value = Written(value)};
+  return {};
+}
+
+void Append(const Input& input, std::string& text) {
+  text.append(input.sizes).append(1, '\t').append(input.strides).append(1, '\t');
+  text.append(input.type).append(1, '\t').append(input.value).append(1, '\n');
 }
 
 }  // namespace
 
 std::string TextOfInputs(const at::RecordFunction& function) {
   std::string text;
-  for (const IValue& value : function.inputs()) {
-    const Input input = Of(value);
-    text.append(input.sizes).append(1, '\t').append(input.strides).append(1, '\t');
-    text.append(input.type).append(1, '\t').append(input.value).append(1, '\n');
-  }
+  for (const IValue& value : function.inputs()) Append(Of(value), text);
   return text;
 }
 

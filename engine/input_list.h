@@ -9,9 +9,7 @@
 
 namespace steelyard::engine {
 
-// A line for each input, as SY_INPUT_LIST has them. Reads no element. Of real numbers the value is
-// left out: calls that are alike share a list, and learning rates and the like change from step to
-// step.
+// A line for each input, as SY_INPUT_LIST has them. Reads no element.
 std::string TextOfInputs(const at::RecordFunction& function);
 
 }  // namespace steelyard::engine

@@ -51,7 +51,8 @@ SyEvent At(SyEventKind kind, std::uint64_t key = 0, std::uint64_t amount = 0,
 std::uint32_t NameOf(ThreadBuffer& buffer, const char* name) {
   const std::uint64_t hash = HashText(name);
   const auto id = static_cast<std::uint32_t>(hash >> 32u);
-  if (buffer.described.Add(hash)) {
+  // The program may call a stretch of its own as an operator is called.
+  if (buffer.named.Add(hash)) {
     WriteEntry(buffer,
                {.size = 0, .kind = SY_NAME, .id = id, .numbers = {}, .text_size = 0, .spare = 0},
                name);
@@ -107,21 +108,23 @@ void EndNode(const RecordFunction& function, at::ObserverContext*) {
 // Ranges of the engine around nodes, of which the nodes themselves tell.
 bool IsRange(const char* name) { return std::strncmp(name, "autograd::", 10) == 0; }
 
+// Says once what a call is.
+void Describe(ThreadBuffer& buffer, std::uint64_t call, const CallText& text) {
+  WriteEntry(buffer,
+             {.size = 0,
+              .kind = SY_CALL,
+              .id = call,
+              .numbers = {text.complete ? 1u : 0u, 0, 0, 0},
+              .text_size = 0,
+              .spare = 0},
+             text.text);
+}
+
 std::unique_ptr<at::ObserverContext> BeginOp(const RecordFunction& function) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr || function.isAsync() || IsRange(function.name())) return nullptr;
-  const std::uint64_t call = HashCall(function);
-  if (buffer->described.Add(call)) {
-    const CallText text = TextOfCall(function);
-    WriteEntry(*buffer,
-               {.size = 0,
-                .kind = SY_CALL,
-                .id = call,
-                .numbers = {text.complete ? 1u : 0u, 0, 0, 0},
-                .text_size = 0,
-                .spare = 0},
-               text.text);
-  }
+  const std::uint64_t call = HashCall(function).call;
+  if (buffer->described.Add(call)) Describe(*buffer, call, TextOfCall(function));
   Write(*buffer, At(SY_OP_ENTER, call));
   return nullptr;
 }
@@ -142,21 +145,27 @@ void EndOp(const RecordFunction& function, at::ObserverContext*) {
 
 // --- What a profile has besides ------------------------------------------------------------------
 
-// Says once what the inputs of this call are.
-void DescribeInputs(ThreadBuffer& buffer, std::uint64_t call, const RecordFunction& function) {
+// Says once what inputs are.
+void DescribeInputs(ThreadBuffer& buffer, std::uint64_t inputs, const RecordFunction& function) {
   WriteEntry(
       buffer,
-      {.size = 0, .kind = SY_INPUT_LIST, .id = call, .numbers = {}, .text_size = 0, .spare = 0},
+      {.size = 0, .kind = SY_INPUT_LIST, .id = inputs, .numbers = {}, .text_size = 0, .spare = 0},
       TextOfInputs(function));
+}
+
+// What a node or a stretch of the program's is given. Its number is no operator's, of which its
+// name may be, for that has an entry of its own.
+void WriteInputs(ThreadBuffer& buffer, const RecordFunction& function) {
+  const std::uint64_t inputs = ~HashCall(function).inputs;
+  if (buffer.described.Add(inputs)) DescribeInputs(buffer, inputs, function);
+  Write(buffer, At(SY_INPUTS, inputs));
 }
 
 std::unique_ptr<at::ObserverContext> BeginNodeWithInputs(const RecordFunction& function) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr) return nullptr;
   BeginNode(function);
-  const std::uint64_t call = HashCall(function);
-  if (buffer->described.Add(call)) DescribeInputs(*buffer, call, function);
-  Write(*buffer, At(SY_INPUTS, call));
+  WriteInputs(*buffer, function);
   return nullptr;
 }
 
@@ -179,26 +188,24 @@ std::unique_ptr<at::ObserverContext> BeginProfiled(const RecordFunction& functio
   if (buffer == nullptr || function.isAsync() || IsMarker(name)) return nullptr;
   if (function.scope() == RecordScope::USER_SCOPE) {
     WriteRange(*buffer, SY_RANGE_ENTER, SY_USER_RANGE, function);
+    if (kInputs && !function.inputs().empty()) WriteInputs(*buffer, function);
     return nullptr;
   }
   if (IsRange(name)) {
     WriteRange(*buffer, SY_RANGE_ENTER, SY_ENGINE_RANGE, function);
     return nullptr;
   }
-  const std::uint64_t call = kInputs ? HashCall(function) : HashText(name);
-  if (buffer->described.Add(call)) {
-    const CallText text = kInputs ? TextOfCall(function) : CallText{name};
-    WriteEntry(*buffer,
-               {.size = 0,
-                .kind = SY_CALL,
-                .id = call,
-                .numbers = {text.complete ? 1u : 0u, 0, 0, 0},
-                .text_size = 0,
-                .spare = 0},
-               text.text);
-    if (kInputs) DescribeInputs(*buffer, call, function);
+  const CallHash hash = kInputs ? HashCall(function) : CallHash{HashOperator(function)};
+  if (buffer->described.Add(hash.call)) {
+    Describe(*buffer, hash.call,
+             kInputs ? TextOfCall(function) : CallText{TextOfOperator(function)});
+    if (kInputs && hash.inputs == hash.call) DescribeInputs(*buffer, hash.call, function);
   }
-  Write(*buffer, At(SY_OP_ENTER, call, static_cast<std::uint64_t>(function.seqNr() + 1)));
+  Write(*buffer, At(SY_OP_ENTER, hash.call, static_cast<std::uint64_t>(function.seqNr() + 1)));
+  if (kInputs && hash.inputs != hash.call) {
+    if (buffer->described.Add(hash.inputs)) DescribeInputs(*buffer, hash.inputs, function);
+    Write(*buffer, At(SY_INPUTS, hash.inputs));
+  }
   return nullptr;
 }
 
@@ -261,6 +268,18 @@ void HearOps(bool heard) {
   if (ThreadBuffer* const buffer = Here()) {
     Write(*buffer, At(heard ? SY_OPS_BEGIN : SY_OPS_END));
   }
+}
+
+// Of a profile: its operators, nodes and stretches. What has begun is heard to its end.
+void HearCalls(bool heard) {
+  Session& now = session();
+  if (!now.ops || !now.nodes || heard == now.ops_heard) return;
+  if (heard) {
+    at::reenableCallback(*now.nodes);
+  } else {
+    at::disableCallback(*now.nodes);
+  }
+  HearOps(heard);
 }
 
 bool Start(const SyWatchOptions* options, const char** problem) {
@@ -388,7 +407,8 @@ constexpr SyObserver kObserver{.abi = SY_OBSERVER_ABI,
                                .enter_range = EnterRange,
                                .leave_range = LeaveRange,
                                .mark = Mark,
-                               .hear_cuda = BeginCudaTap};
+                               .hear_cuda = BeginCudaTap,
+                               .hear_calls = HearCalls};
 
 }  // namespace
 }  // namespace steelyard::engine

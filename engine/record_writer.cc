@@ -200,6 +200,7 @@ ThreadBuffer* JoinSession(std::uint64_t session) {
   }
   ThreadBuffer& buffer = *this_thread;
   buffer.described.Clear();
+  buffer.named.Clear();
   buffer.next = buffer.end = nullptr;
   buffer.events = buffer.entries = buffer.kept = nullptr;
   buffer.gradient = nullptr;

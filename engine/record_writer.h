@@ -36,7 +36,8 @@ struct ThreadBuffer {
   SyChunk* events = nullptr;
   SyChunk* entries = nullptr;
   SyChunk* kept = nullptr;         // events that give way to no others
-  HashSet described;               // calls and names that have their entries
+  HashSet described;               // calls that have their entries
+  HashSet named;                   // names that have
   const void* gradient = nullptr;  // the node that accumulates one now
 };
 

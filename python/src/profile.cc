@@ -29,14 +29,70 @@ constexpr double kMicroseconds = 1e-3;  // of a nanosecond
 void BindAverages(nb::class_<ProfiledRun>& profile) {
   profile.def(
       "averages",
-      [](const ProfiledRun& self, bool by_inputs, int stack_depth, bool by_module, bool functions) {
+      [](const ProfiledRun& self, bool by_inputs, int stack_depth, bool by_module, bool by_overload,
+         bool functions) {
         return Averages(self, {.stack_depth = stack_depth,
                                .by_inputs = by_inputs,
                                .by_module = by_module,
+                               .by_overload = by_overload,
                                .functions = functions});
       },
       nb::kw_only(), nb::arg("by_inputs"), nb::arg("stack_depth"), nb::arg("by_module"),
-      nb::arg("functions"), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("by_overload"), nb::arg("functions"), nb::call_guard<nb::gil_scoped_release>());
+}
+
+const char* WordOf(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kOp:
+      return "op";
+    case SpanKind::kNode:
+      return "node";
+    case SpanKind::kEngine:
+      return "engine";
+    case SpanKind::kRange:
+      return "range";
+    case SpanKind::kFunction:
+      return "function";
+    case SpanKind::kModule:
+      return "module";
+  }
+  return "";
+}
+
+// Rows of plain values: there may be many. Lists of inputs and names stand once.
+void BindSpans(nb::class_<ProfiledRun>& profile) {
+  profile.def_prop_ro("names", [](const ProfiledRun& self) { return self.spans.names; })
+      .def(
+          "span_rows",
+          [](const ProfiledRun& self, bool stacks) {
+            nb::typed<nb::list, nb::any> rows;
+            for (const ProfiledSpan& row : SpanRows(self, stacks)) {
+              rows.append(nb::make_tuple(WordOf(row.kind), row.name, row.overload, row.begin,
+                                         row.end, row.thread, row.forward_thread, row.sequence,
+                                         row.inputs, row.bytes, row.flops, row.module, row.stack));
+            }
+            return rows;
+          },
+          nb::arg("stacks"))
+      .def("inputs_of",
+           [](const ProfiledRun& self, std::uint64_t inputs) {
+             nb::typed<nb::list, nb::any> rows;
+             const auto found = self.spans.recording.inputs.find(inputs);
+             if (found == self.spans.recording.inputs.end()) return rows;
+             for (const RecordedInput& input : found->second) {
+               rows.append(nb::make_tuple(input.sizes, input.strides, input.type, input.value));
+             }
+             return rows;
+           })
+      .def("memory_outside", [](const ProfiledRun& self) {
+        nb::typed<nb::list, nb::any> rows;
+        for (const MemoryChange& change : self.spans.memory) {
+          if (change.span != SY_NO_ID) continue;
+          rows.append(nb::make_tuple(NanosecondsOf(self, change.tick),
+                                     self.spans.threads[change.thread], change.bytes));
+        }
+        return rows;
+      });
 }
 
 void BindTrace(nb::class_<ProfiledRun>& profile) {
@@ -71,8 +127,10 @@ void BindProfile(nb::module_& module) {
       .def_prop_ro("is_user_annotation",
                    [](const KeyAverage& row) { return row.kind == SpanKind::kRange; })
       .def_ro("inputs", &KeyAverage::inputs)
+      .def_ro("overload", &KeyAverage::overload)
       .def_ro("stack", &KeyAverage::stack)
       .def_ro("module", &KeyAverage::module)
+      .def_ro("is_outermost", &KeyAverage::outermost)
       .def_ro("count", &KeyAverage::count)
       .def_prop_ro("microseconds",
                    [](const KeyAverage& row) {
@@ -91,6 +149,7 @@ void BindProfile(nb::module_& module) {
           .def_prop_ro("spans", [](const ProfiledRun& self) { return self.spans.spans.size(); })
           .def_prop_ro("lost", [](const ProfiledRun& self) { return self.spans.recording.lost; });
   BindAverages(profile);
+  BindSpans(profile);
   BindTrace(profile);
   profile.def("stack_lines", &StackLines, nb::call_guard<nb::gil_scoped_release>());
   nb::enum_<TraceForm>(module, "TraceForm", "How a trace is written.")

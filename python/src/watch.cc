@@ -167,6 +167,7 @@ void BindEvents(nb::class_<Observer>& observer) {
       .def("leave_optimizer",
            [](const Observer& self, std::uint32_t id) { self.calls->leave_optimizer(id); })
       .def("hear_cuda", [](const Observer& self) { return self.calls->hear_cuda(); })
+      .def("hear_calls", [](const Observer& self, bool heard) { self.calls->hear_calls(heard); })
       .def("end_step",
            [](const Observer& self, std::uint32_t number) { self.calls->end_step(number); })
       .def(
@@ -228,13 +229,14 @@ void BindWatch(nb::module_& module) {
           nb::arg("depth") = 2, nb::arg("top") = 10, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "read_watch",
-      [](const nb::bytes& record, std::string_view where, std::string_view count) {
+      [](const nb::bytes& record, std::string_view where, std::string_view count, bool whole) {
         const std::string_view bytes(record.c_str(), record.size());
         const nb::gil_scoped_release free;
-        return Unwrap(ReadWatch(bytes, where, count));
+        return Unwrap(ReadWatch(bytes, where, {.count = count, .whole = whole}));
       },
-      nb::arg("record"), nb::arg("where"), nb::arg("count") = "torch",
-      "What a record says, with work counted as that convention does.");
+      nb::arg("record"), nb::arg("where"), nb::arg("count") = "torch", nb::arg("whole") = false,
+      "What a record says, with work counted as that convention does; all of it as one step, or "
+      "step by step.");
 }
 
 }  // namespace steelyard::python

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 import enum
-from typing import overload
+from typing import Any, overload
 
 
 class Unit(enum.Enum):
@@ -1380,6 +1380,8 @@ class Observer:
 
     def hear_cuda(self) -> bool: ...
 
+    def hear_calls(self, arg: bool, /) -> None: ...
+
     def end_step(self, arg: int, /) -> None: ...
 
     def mark(self, storage: int, address: int, bytes: int, device: int, category: Category, tensor: int | None = None) -> None: ...
@@ -1400,8 +1402,10 @@ class Watching:
 
     def describe(self, depth: int = 2, top: int = 10) -> Document: ...
 
-def read_watch(record: bytes, where: str, count: str = 'torch') -> Watching:
-    """What a record says, with work counted as that convention does."""
+def read_watch(record: bytes, where: str, count: str = 'torch', whole: bool = False) -> Watching:
+    """
+    What a record says, with work counted as that convention does; all of it as one step, or step by step.
+    """
 
 class KeyAverage:
     """Spans that are alike, summed."""
@@ -1416,10 +1420,16 @@ class KeyAverage:
     def inputs(self) -> str: ...
 
     @property
+    def overload(self) -> str: ...
+
+    @property
     def stack(self) -> list[str]: ...
 
     @property
     def module(self) -> str | None: ...
+
+    @property
+    def is_outermost(self) -> bool: ...
 
     @property
     def count(self) -> int: ...
@@ -1451,7 +1461,16 @@ class Profile:
     @property
     def lost(self) -> int: ...
 
-    def averages(self, *, by_inputs: bool, stack_depth: int, by_module: bool, functions: bool) -> list[KeyAverage]: ...
+    def averages(self, *, by_inputs: bool, stack_depth: int, by_module: bool, by_overload: bool, functions: bool) -> list[KeyAverage]: ...
+
+    @property
+    def names(self) -> list[str]: ...
+
+    def span_rows(self, stacks: bool) -> list[Any]: ...
+
+    def inputs_of(self, arg: int, /) -> list[Any]: ...
+
+    def memory_outside(self) -> list[Any]: ...
 
     def trace(self, form: TraceForm, name: str, properties: Sequence[tuple[str, str]]) -> bytes: ...
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import UsageError
@@ -94,6 +94,7 @@ class FlopsProfiler:
         self.started = False
         self.flops = self.macs = self.params = 0
         self._watch: Watch | None = None
+        self._seen = b""  # the record that has been read
         self._rows: dict[str, dict[str, Any]] = {}
         self._steps: list[dict[str, Any]] = []
         self._ignored: tuple[type, ...] = ()
@@ -104,8 +105,6 @@ class FlopsProfiler:
         self.reset_profile()
         self._ignored = tuple(ignore_list or ())
         self._watch = watch(self.model, level="ops").__enter__()
-        # One that nobody ends would stand in the way of every other.
-        weakref.finalize(self, self._watch.stop)
         self.started = True
 
     def stop_profile(self) -> None:
@@ -113,20 +112,29 @@ class FlopsProfiler:
         if self._watch is None:
             return
         session, self._watch = self._watch, None
-        session.step()  # all of it is one
         session.stop()
-        self._take(session.record)
+        self._seen = b""
+        self._take(session.record, whole=True)
 
     @classmethod
     def of_record(cls, model: torch.nn.Module, record: bytes, **options: Any) -> FlopsProfiler:
         """What it would have counted of a model that was watched: of a step of those that count."""
         profiler = cls(model, **options)
-        profiler._take(record)
+        profiler._take(record, whole=False)
         profiler.started = True
         return profiler
 
-    def _take(self, record: bytes) -> None:
-        data = WatchReport(record, count=self.rules).data
+    def _look(self) -> None:
+        """What was counted until now, where it goes on."""
+        if self._watch is None:
+            return
+        record = self._watch.record_until_now
+        if record != self._seen:
+            self._seen = record
+            self._take(record, whole=True)
+
+    def _take(self, record: bytes, *, whole: bool) -> None:
+        data = WatchReport(record, count=self.rules, whole=whole).data
         roots = [row for row in data["modules"] if row["path"] == ""]
         # Of other models that ran, too, nothing is told.
         first = data["modules"].index(roots[0])
@@ -138,11 +146,10 @@ class FlopsProfiler:
 
     def reset_profile(self) -> None:
         """Forgets what was counted; where it counts, it goes on from here."""
-        self._rows, self._steps = {}, []
+        self._rows, self._steps, self._seen = {}, [], b""
         if self._watch is not None:
             self._watch.stop()
             self._watch = watch(self.model, level="ops").__enter__()
-            weakref.finalize(self, self._watch.stop)
 
     def end_profile(self) -> None:
         """Ends counting and forgets the numbers."""
@@ -151,12 +158,15 @@ class FlopsProfiler:
         self.started = False
 
     def get_total_flops(self, as_string: bool = False) -> Any:
+        self._look()
         return self._told(self._flops(""), number_to_string, as_string)
 
     def get_total_macs(self, as_string: bool = False) -> Any:
+        self._look()
         return self._told(self._macs(""), macs_to_string, as_string)
 
     def get_total_duration(self, as_string: bool = False) -> Any:
+        self._look()
         return self._told(self._seconds(""), duration_to_string, as_string)
 
     def get_total_params(self, as_string: bool = False) -> Any:
@@ -199,9 +209,10 @@ class FlopsProfiler:
         detailed: bool = True,
         output_file: str | None = None,
     ) -> None:
-        """Prints what was counted, or writes it to a file."""
+        """Prints what was counted, or writes it to a file. Where counting goes on: until now."""
         if not self.started:
             return
+        self._look()
         self.flops, self.macs = self._flops(""), self._macs("")
         self.params = self._params("")
         with _output(output_file) as out:
@@ -212,6 +223,7 @@ class FlopsProfiler:
         """Prints which classes of modules have most, depth by depth."""
         if not self.started:
             return
+        self._look()
         for line in self._aggregated(module_depth, top_modules):
             print(line)
 
@@ -487,8 +499,9 @@ def _speed(flops: float, seconds: float) -> str:
 
 @contextlib.contextmanager
 def _output(path: str | None) -> Iterator[Any]:
-    if path is None:
+    if not path:
         yield sys.stdout
         return
+    Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)  # as DeepSpeed does
     with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123
         yield file

@@ -28,9 +28,16 @@ class KeyAverage:
     self_cpu_memory_usage: int = 0
     flops: int = 0
     input_shapes: list[Any] | str = ""
+    overload_name: str = ""
     stack: list[str] = field(default_factory=list)
     module: str | None = None
     is_user_annotation: bool = False
+    is_outermost: bool = False  # the first of them was in no other
+    # What PyTorch's rows have, and what is alike in all of these.
+    node_id: int = field(default=-1, init=False)
+    is_async: bool = field(default=False, init=False)
+    is_remote: bool = field(default=False, init=False)
+    is_legacy: bool = field(default=False, init=False)
 
     @property
     def cpu_time(self) -> float:
@@ -73,6 +80,14 @@ SORT_KEYS = (
     "flops",
     "key",
     "input_shapes",
+    "overload_name",
+    "stack",
+    "module",
+    "is_user_annotation",
+    "node_id",
+    "is_async",
+    "is_remote",
+    "is_legacy",
     "device_time",
     "device_time_total",
     "self_device_time_total",
@@ -98,6 +113,9 @@ class KeyAverages(list[KeyAverage]):
             flops=flops,
         )
 
+    def __str__(self) -> str:
+        return self.table()
+
     @property
     def self_cpu_time_total(self) -> float:
         return sum(row.self_cpu_time_total for row in self)
@@ -122,18 +140,25 @@ class KeyAverages(list[KeyAverage]):
         max_name_column_width: int | None = 55,
         max_shapes_column_width: int | None = 80,
         header: str | None = None,
+        top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """Returns the rows as text, of `row_limit` rows at most; -1: of all."""
+        """Returns the rows as text, of `row_limit` rows at most; -1: of all. With
+        `top_level_events_only` those that were first called by no other."""
         if not self:
             return ""
         if time_unit is not None and time_unit not in MICROSECONDS:
             raise UsageError(f'there is no unit "{time_unit}"', "time_unit", "us, ms or s.")
         rows = self._sorted(sort_by)
+        if top_level_events_only:
+            rows = [row for row in rows if row.is_outermost]
         if row_limit >= 0:
             rows = rows[:row_limit]
-        columns = [
-            _Column("Name", [_cut(row.key, max_name_column_width) for row in rows]),
+        columns = [_Column("Name", [_cut(row.key, max_name_column_width) for row in rows])]
+        if any(row.overload_name for row in self):
+            overloads = [_cut(row.overload_name, max_name_column_width) for row in rows]
+            columns.append(_Column("Overload Name", overloads))
+        columns += [
             *self._numbers(rows, time_unit),
         ]
         if any(row.input_shapes for row in self):
@@ -160,6 +185,8 @@ class KeyAverages(list[KeyAverage]):
             raise UsageError(f'rows have no "{sort_by}"', "sort_by", f"They have: {names}.")
         if sort_by == "input_shapes":
             return sorted(self, key=lambda row: str(row.input_shapes), reverse=True)
+        if sort_by == "module":
+            return sorted(self, key=lambda row: row.module or "", reverse=True)
         return sorted(self, key=lambda row: getattr(row, sort_by), reverse=True)
 
     def _numbers(self, rows: list[KeyAverage], unit: str | None) -> list[_Column]:
@@ -199,9 +226,11 @@ def _row(row: _core.KeyAverage, *, shapes: bool) -> KeyAverage:
         self_cpu_memory_usage=row.own_bytes,
         flops=row.flops,
         input_shapes=_shapes(row.inputs) if shapes else "",
+        overload_name=row.overload,
         stack=row.stack,
         module=row.module,
         is_user_annotation=row.is_user_annotation,
+        is_outermost=row.is_outermost,
     )
 
 

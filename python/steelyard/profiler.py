@@ -7,6 +7,7 @@ C++ after the run. The device is not asked: only what the CPU does is recorded.
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import json
 import os
@@ -15,7 +16,9 @@ import sys
 import time
 import uuid
 import warnings
+import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +30,14 @@ from steelyard import _core, engine_library
 from steelyard.errors import SteelyardError, UnsupportedError, UsageError
 from steelyard.key_averages import KeyAverages
 from steelyard.schedules import Schedule, schedule
-from steelyard.watching import _module_hooks, _Names, _optimizer_hooks, hear_cuda, make_room
+from steelyard.watching import (
+    Hooks,
+    _module_hooks,
+    _Names,
+    _optimizer_hooks,
+    hear_cuda,
+    make_room,
+)
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -36,7 +46,9 @@ __all__ = ["profile", "record_function", "schedule", "tensorboard_trace_handler"
 
 RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 STEP = "ProfilerStep#"
-METRICS = ("self_cpu_time_total",)
+# By which stacks are summed. Of devices nothing is recorded: nothing is what they took.
+METRIC = "self_cpu_time_total"
+DEVICE_METRICS = tuple(f"self_{device}_time_total" for device in ("cuda", "xpu", "privateuse1"))
 
 
 def _every_step(_: int) -> ProfilerAction:
@@ -75,12 +87,11 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         post_processing_timeout_s: float | None = None,
     ) -> None:
         _check_activities(activities)
-        for name, value in (
-            ("experimental_config", experimental_config),
-            ("execution_trace_observer", execution_trace_observer),
-        ):
-            if value is not None:
-                raise UnsupportedError(f"{name} is PyTorch's own", name, "Leave it out.")
+        if execution_trace_observer is not None:
+            name = "execution_trace_observer"
+            raise UnsupportedError(f"{name} is PyTorch's own", name, "Leave it out.")
+        if experimental_config is not None:
+            warnings.warn("experimental_config is PyTorch's own and changes nothing", stacklevel=2)
         if acc_events and schedule is not None:
             warnings.warn("what is told is of the last cycle, also with acc_events", stacklevel=2)
         self.record_shapes = record_shapes or with_flops
@@ -93,7 +104,9 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         self._marks_steps = schedule is not None
         self._trace_id = custom_trace_id_callback
         self._metadata: dict[str, str] = {}
-        self._session = _Session(self)
+        self._session = _Session(
+            _Parts(self.record_shapes, profile_memory, with_stack, with_modules)
+        )
         self._started = self._stepped = self._told = False
         self._record: bytes | None = None
         self._core: _core.Profile | None = None
@@ -112,6 +125,16 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
     ) -> None:
         self.stop()
 
+    def __del__(self) -> None:
+        """One that nobody ends would stand in the way of every other."""
+        if not getattr(self, "_started", False) or os.getpid() != self._process:
+            return
+        if not sys.is_finalizing():
+            warnings.warn(
+                "steelyard.profile: it was dropped without stop(), and has ended", stacklevel=2
+            )
+            self.stop()
+
     def __str__(self) -> str:
         if isinstance(self.schedule, Schedule):
             return f"{self.schedule.explain(self.step_num)} (the schedule {self.schedule})"
@@ -124,6 +147,7 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         # The first step is recorded in any case: a program may never tell that it has ended.
         self._session.start()
         self._started, self._process = True, os.getpid()
+        _open.add(self)
         self._begin_step()
 
     def step(self) -> None:
@@ -148,6 +172,7 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
             return
         self._end_step()
         self._started = False
+        _open.discard(self)
         record = self._session.stop()
         if self.current_action in RECORDING:
             if self._marks_steps and not self._stepped:
@@ -227,8 +252,6 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         group_by_module: bool = False,
     ) -> KeyAverages:
         """Calls that are alike, summed: by name and by what else is asked for."""
-        if group_by_overload_name:
-            raise UnsupportedError("overloads are not told apart", "key_averages")
         self._needs(group_by_input_shape, "group_by_input_shape", "record_shapes")
         self._needs(group_by_stack_n > 0, "group_by_stack_n", "with_stack")
         if not self.with_stack:
@@ -237,11 +260,30 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
             by_inputs=group_by_input_shape,
             stack_depth=group_by_stack_n,
             by_module=group_by_module,
+            by_overload=group_by_overload_name,
             functions=include_python_functions,
         )
         return KeyAverages.of(
             rows, memory=self.profile_memory, flops=self.with_flops, shapes=group_by_input_shape
         )
+
+    def events(self) -> Any:
+        """Every event by itself: PyTorch's `EventList` of its `FunctionEvent`s, with what is around
+        and inside each. Of each `module` says the module, where `with_modules` was asked for."""
+        from steelyard import profile_events
+
+        return profile_events.events_of(
+            self._profile,
+            memory=self.profile_memory,
+            flops=self.with_flops,
+            stacks=self.with_stack,
+        )
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
+        """From now on operators, the backward pass and named ranges are recorded, or are not. What
+        has begun is recorded to its end. Activities other than the CPU's change nothing."""
+        if ProfilerActivity.CPU in set(activities):
+            self._session.hear(enable)
 
     def _needs(self, asked: bool, what: str, option: str) -> None:
         if asked and not getattr(self, option):
@@ -268,11 +310,14 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
     ) -> None:
         """Writes what flame graphs are drawn from: a line for each stack of functions and the
-        operator in them, with the microseconds that it took itself. Needs `with_stack`."""
-        if metric not in METRICS:
-            raise UsageError(f'there is no "{metric}"', "metric", f"There is: {METRICS[0]}.")
+        operator in them, with the microseconds that it took itself. Needs `with_stack`. By a
+        device's time there is no line, for of devices nothing is recorded."""
+        if metric not in (METRIC, *DEVICE_METRICS):
+            known = ", ".join((METRIC, *DEVICE_METRICS))
+            raise UsageError(f'there is no "{metric}"', "metric", f"There are: {known}.")
         self._needs(True, "export_stacks", "with_stack")
-        Path(path).write_text(self._profile.stack_lines(), encoding="utf-8")
+        lines = self._profile.stack_lines() if metric == METRIC else ""
+        Path(path).write_text(lines, encoding="utf-8")
 
     def export_memory_timeline(
         self, path: str | os.PathLike[str], device: str | None = None
@@ -323,19 +368,44 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         return properties | self._metadata
 
 
+# What has begun and has not ended.
+_open: weakref.WeakSet[profile] = weakref.WeakSet()
+
+
+@atexit.register
+def _tell_what_is_open() -> None:
+    for prof in list(_open):
+        if os.getpid() == prof._process:
+            warnings.warn(
+                "steelyard.profile: stop() was never called: it ends with the program",
+                stacklevel=1,
+            )
+            prof.stop()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What is recorded besides names."""
+
+    record_shapes: bool
+    profile_memory: bool
+    with_stack: bool
+    with_modules: bool
+
+
 class _Session:
     """What is recorded from one start to the next stop."""
 
-    def __init__(self, options: profile) -> None:
+    def __init__(self, options: _Parts) -> None:
         self._options = options
         self._observer = engine_library.observer()
-        self._handles: list[Any] = []
+        self._hooks = Hooks()
         self._names: _Names | None = None
         self.running = False
 
     def start(self) -> None:
         options = self._options
-        make_room(self)
+        make_room(self, self._observer)
         self._observer.start_profile(options.record_shapes, options.profile_memory)
         self.running = True
         if options.profile_memory:
@@ -355,14 +425,17 @@ class _Session:
             return b""
         self.running = False
         self._observer.end_functions()
-        while self._handles:
-            self._handles.pop().remove()
+        self._hooks.remove()
         self._observer.stop()
         record = self._observer.record()
         self._observer.discard()
         if self._names is not None:
             self._names.forget()
         return record
+
+    def hear(self, heard: bool) -> None:
+        if self.running:
+            self._observer.hear_calls(heard)
 
     def enter(self, name: str) -> None:
         if self.running:
@@ -378,16 +451,17 @@ class _Session:
 
         self._names = _Names(self._observer)
         enter, leave = _module_hooks(self._observer, self._names)
-        self._handles = [
+        handles = [
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave, always_call=True),
         ]
         if self._options.profile_memory:  # by which the optimizer's is known
             before, after = _optimizer_hooks(self._observer, self._names)
-            self._handles += [
+            handles += [
                 optimizer.register_optimizer_step_pre_hook(before),
                 optimizer.register_optimizer_step_post_hook(after),
             ]
+        self._hooks.add(handles)
 
     def _hear_functions(self) -> None:
         if sys.getprofile() is not None:

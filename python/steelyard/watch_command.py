@@ -11,6 +11,7 @@ import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,8 @@ def _watched(asked: argparse.Namespace) -> int:
         raise UsageError("there is no such program", asked.program[0])
     if asked.format == "csv" and rank_count() > 1:
         raise UsageError("csv is not for several ranks", "--format", "There are: text, json.")
+    if asked.output is not None:
+        asked.output = _place_of(asked.output)
     config = _config(asked)
     if asked.predict and rank_count() > 1:
         raise UsageError("it is for one process", "--predict", "Leave it away.")
@@ -148,6 +151,15 @@ def _watched(asked: argparse.Namespace) -> int:
     return 0
 
 
+def _place_of(output: str) -> str:
+    """Where the report is to go, from whatever folder. What cannot be written is said before the
+    program runs, and not after."""
+    path = Path(output).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError("no file can be written there", output, "Name one in a folder that is.")
+    return str(path)
+
+
 def _config(asked: argparse.Namespace) -> ProfilerConfig | None:
     """What `--config` says, where it says anything."""
     if asked.config is None:
@@ -156,7 +168,9 @@ def _config(asked: argparse.Namespace) -> ProfilerConfig | None:
         raise UsageError("it says which step is told, and how", "--config", "Pass it alone.")
     config = ProfilerConfig.read(asked.config)
     if config.enabled:
-        return config
+        # The program may go to another folder.
+        file = config.output_file and str(Path(config.output_file).absolute())
+        return replace(config, output_file=file)
     print(f"steelyard: {asked.config}: flops_profiler is not enabled", file=sys.stderr)
     return None
 

@@ -10,15 +10,18 @@ found out when a report is asked for.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from steelyard import _core, engine_library, parallel_sizes, watch_predict
 from steelyard.errors import UnsupportedError, UsageError
@@ -33,13 +36,21 @@ if TYPE_CHECKING:
 
 LEVELS = ("light", "ops", "kernels")
 MOST_SAID = 200  # letters of an exception, in a remark
+DROPPED = "the session was dropped without stop(), and has ended"
 
 
 class WatchReport:
     """What a program did: `print` it, or ask for another form."""
 
-    def __init__(self, record: bytes, where: str = "the record", count: str = "torch") -> None:
-        self._core = _core.read_watch(record, where, count)
+    def __init__(
+        self,
+        record: bytes,
+        where: str = "the record",
+        count: str = "torch",
+        *,
+        whole: bool = False,
+    ) -> None:
+        self._core = _core.read_watch(record, where, count, whole)
 
     def render(
         self, format: str = "text", *, depth: int = 2, top: int = 10, table: str = "modules"
@@ -117,6 +128,26 @@ class _Plan:
         return f"the schedule {self.schedule}: the program ended before, and step 0 is told"
 
 
+class Hooks:
+    """Hooks that PyTorch has of a session."""
+
+    # A session may be part of a cycle that nobody has any more. What is only its own then has lost
+    # its weak references, by which handles know where they belong, when it ends.
+    _all: ClassVar[set[Hooks]] = set()
+
+    def __init__(self) -> None:
+        self._handles: list[Any] = []
+
+    def add(self, handles: Iterable[Any]) -> None:
+        self._handles += handles
+        self._all.add(self)
+
+    def remove(self) -> None:
+        while self._handles:
+            self._handles.pop().remove()
+        self._all.discard(self)
+
+
 class Watch:
     """A session of watching: a context manager that `watch` makes."""
 
@@ -128,9 +159,10 @@ class Watch:
     ) -> None:
         self._models, self._optimizers = tuple(models), tuple(optimizers)
         self._options = options
-        self._path = None if options.record is None else os.fspath(options.record)
+        # A schedule begins it again when the program may have gone to another folder.
+        self._path = None if options.record is None else str(Path(options.record).absolute())
         self._observer = _observer_at_hand()
-        self._handles: list[Any] = []
+        self._hooks = Hooks()
         self._record: bytes | None = None
         self._first: bytes | None = None  # of the first step, while there is nothing else
         self._names = _Names(self._observer)
@@ -144,7 +176,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self._process = os.getpid()
-        make_room(self)
+        make_room(self, self._observer)
         self._begin(self._plan.warmup if self._plan.begin == 0 else None)
         self._entered = True
         try:
@@ -235,17 +267,26 @@ class Watch:
 
     def stop(self) -> None:
         """Ends the session, as leaving the context does."""
+        self._stop(self._plan.remark())
+
+    def _stop(self, remark: str | None) -> None:
         if not self._entered or os.getpid() != self._process:  # a child of fork has no part in it
             if not self._entered:
                 self._end()
             return
         self._entered = False
-        while self._handles:
-            self._handles.pop().remove()
-        self._end(self._plan.remark())
+        self._hooks.remove()
+        self._end(remark)
         if self._plan.position == self._plan.begin and self._first is not None:
             self._record = self._first  # nothing has ended since
         self._first = None
+
+    def __del__(self) -> None:
+        """One that nobody ends would stand in the way of every other."""
+        if not getattr(self, "_entered", False) or os.getpid() != self._process:
+            return
+        self._stop(DROPPED)
+        warnings.warn(f"steelyard.watch: {DROPPED}", stacklevel=2)
 
     def yield_to_others(self) -> Watch:
         """From now on a session that the program begins itself ends this one, which goes on with
@@ -276,9 +317,13 @@ class Watch:
     @property
     def record(self) -> bytes:
         """The record itself, once the session has ended."""
-        if self._record is None:
+        if self._running or self._record is None:
             raise UsageError("the session has not ended", "record", "Leave the context first.")
         return self._record
+
+    @property
+    def record_until_now(self) -> bytes:
+        return self._observer.record() if self._running else self.record
 
     @property
     def first_model(self) -> torch.nn.Module | None:
@@ -300,32 +345,42 @@ class Watch:
         from torch.optim import optimizer
 
         if isinstance(self._observer, PlainObserver):
-            self._handles = self._observer.hooks()
+            self._hooks.add(self._observer.hooks())
         enter, leave = _module_hooks(self._observer, self._names, self._example)
         before, after = _optimizer_hooks(self._observer, self._names)
+        # PyTorch keeps its hooks: a session that nobody has any more is to end.
+        this = weakref.ref(self)
 
         def step_ended(ended: torch.optim.Optimizer, *_: Any) -> None:
-            if self._example is not None:
-                with self._names.harmless():
-                    self._example.optimized(ended)
-            self._optimizer_ended()
+            session = this()
+            if session is None:
+                return
+            if session._example is not None:
+                with session._names.harmless():
+                    session._example.optimized(ended)
+            session._optimizer_ended()
 
-        self._handles += [
-            module.register_module_forward_pre_hook(enter),
-            module.register_module_forward_hook(leave, always_call=True),
-            optimizer.register_optimizer_step_pre_hook(before),
-            optimizer.register_optimizer_step_post_hook(after),
-            optimizer.register_optimizer_step_post_hook(step_ended),
-        ]
+        self._hooks.add(
+            [
+                module.register_module_forward_pre_hook(enter),
+                module.register_module_forward_hook(leave, always_call=True),
+                optimizer.register_optimizer_step_pre_hook(before),
+                optimizer.register_optimizer_step_post_hook(after),
+                optimizer.register_optimizer_step_post_hook(step_ended),
+            ]
+        )
 
 
 # The session that gives way to others.
 _yielding: Watch | None = None
 
 
-def make_room(session: Any) -> None:
-    """Ends the session that gives way to others, if it is another one than this."""
+def make_room(session: Any, observer: _core.Observer | PlainObserver) -> None:
+    """Ends the session that gives way to others, if it is another one than this, and those that
+    nobody has any more."""
     global _yielding
+    if observer.running():
+        gc.collect()  # one that is part of a cycle ends so
     if _yielding is not None and _yielding is not session:
         outer, _yielding = _yielding, None
         outer._give_way()

@@ -90,7 +90,7 @@ typedef enum SyEventKind {
   SY_OPS_END,
   SY_RANGE_ENTER, /* id: its name; flags: SyRange */
   SY_RANGE_LEAVE, /* id, flags: the same */
-  SY_INPUTS,      /* key: the call whose inputs the node that was entered last has */
+  SY_INPUTS,      /* key: the list of inputs of what was entered last, where that is no call's */
   /* What a device's allocator takes from the device, and gives back. */
   SY_RESERVE,  /* key: where, 0: all that it had before; amount: bytes; thread: as above */
   SY_UNRESERVE /* the same */
@@ -131,8 +131,8 @@ typedef enum SyEntryKind {
                     text: name, dtype */
   SY_OPTIMIZER,  /* id; text: its class */
   SY_REMARK,     /* text: what the report should say */
-  SY_INPUT_LIST, /* id: a call's; text: a line for each input, with tabs between: sizes, strides,
-                    type, value; "[2, 3]", "[3, 1]", "float", "" */
+  SY_INPUT_LIST, /* id: a call's, or as SY_INPUTS has it; text: a line for each input, with tabs
+                    between: sizes, strides, type, value; "[2, 3]", "[3, 1]", "float", "" */
   SY_FACT /* numbers[0]: of what the text names: "rank", "tensor_parallel"; the last one counts */
 } SyEntryKind;
 
@@ -191,9 +191,11 @@ typedef struct SyObserver {
                bool lasts, uint16_t device);
   /* Begins to hear of CUDA's memory, once CUDA is initialised; false where it cannot. */
   bool (*hear_cuda)(void);
+  /* Of SY_PROFILE: whether operators, nodes and stretches with names are heard from now on. */
+  void (*hear_calls)(bool heard);
 } SyObserver;
 
-#define SY_OBSERVER_ABI 4u
+#define SY_OBSERVER_ABI 5u
 #define SY_OBSERVER_ENTRY "steelyard_observer"
 typedef const SyObserver* (*SyObserverEntry)(void);
 

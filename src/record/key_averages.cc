@@ -141,13 +141,15 @@ class Averager {
     if (!flops_.empty()) row.flops += flops_[s];
   }
 
-  using Key = std::tuple<std::uint32_t, SpanKind, std::uint32_t, std::uint32_t, std::uint32_t>;
+  using Key = std::tuple<std::uint32_t, SpanKind, std::uint32_t, std::uint32_t, std::uint32_t,
+                         std::uint32_t>;
   struct HashKey {
     std::size_t operator()(const Key& key) const {
-      const auto& [name, kind, inputs, stack, module] = key;
+      const auto& [name, kind, inputs, stack, module, overload] = key;
       std::uint64_t hash = name;
-      for (const std::uint64_t part : {static_cast<std::uint64_t>(kind), std::uint64_t{inputs},
-                                       std::uint64_t{stack}, std::uint64_t{module}}) {
+      for (const std::uint64_t part :
+           {static_cast<std::uint64_t>(kind), std::uint64_t{inputs}, std::uint64_t{stack},
+            std::uint64_t{module}, std::uint64_t{overload}}) {
         hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 32u;
       }
@@ -163,13 +165,15 @@ class Averager {
                               : SpanKind::kOp;
     const std::uint32_t stack = options_.stack_depth > 0 ? StackOf(s) : 0;
     const std::uint32_t module = options_.by_module ? span.module : 0;
-    const Key key{names_[span.name], kind, InputsOf(span), stack, module};
+    const Key key{names_[span.name], kind, InputsOf(span), stack, module, OverloadOf(span)};
     const auto [found, is_new] = index_.try_emplace(key, rows_.size());
     if (is_new) {
       KeyAverage& row = rows_.emplace_back();
       row.name = texts_[names_[span.name]];
       row.kind = span.kind;
+      row.outermost = told_[s].parent == SY_NO_ID;
       row.inputs = texts_[std::get<2>(key)];
+      row.overload = texts_[std::get<5>(key)];
       if (options_.stack_depth > 0) row.stack = stack_lists_[stack];
       if (options_.by_module) row.module = ModuleName(span.module);
     }
@@ -184,6 +188,13 @@ class Averager {
       found->second = texts_.Of(
           known == spans_.recording.inputs.end() ? std::string() : TextOfSizes(known->second));
     }
+    return found->second;
+  }
+
+  std::uint32_t OverloadOf(const Span& span) {
+    if (!options_.by_overload || span.call == 0) return texts_.Of({});
+    const auto [found, is_new] = overloads_.try_emplace(span.call, 0);
+    if (is_new) found->second = texts_.Of(std::string(OverloadOfSpan(spans_, span)));
     return found->second;
   }
 
@@ -208,6 +219,7 @@ class Averager {
   void AddMemoryOutside() {
     KeyAverage row;
     row.name = "[memory]";
+    row.outermost = true;
     for (const MemoryChange& change : spans_.memory) {
       if (change.span != SY_NO_ID) continue;
       ++row.count;
@@ -228,7 +240,7 @@ class Averager {
   std::vector<Told> told_;
   Texts texts_;
   std::vector<std::uint32_t> names_;  // by name of a span
-  std::unordered_map<std::uint64_t, std::uint32_t> inputs_;
+  std::unordered_map<std::uint64_t, std::uint32_t> inputs_, overloads_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> stack_ids_;
   std::vector<std::vector<std::string>> stack_lists_;
   std::unordered_map<Key, std::size_t, HashKey> index_;
@@ -246,10 +258,10 @@ std::vector<std::int64_t> OwnFlops(const Spans& spans, const FlopsOfCall& flops)
   for (std::size_t s = spans.spans.size(); s-- > 0;) {
     const Span& span = spans.spans[s];
     std::int64_t all = inside[s];
-    if (span.kind == SpanKind::kOp) {
-      const auto [found, is_new] = known.try_emplace(span.inputs);
+    if (span.kind == SpanKind::kOp && !span.failed) {
+      const auto [found, is_new] = known.try_emplace(span.call);
       if (is_new) {
-        const auto call = spans.recording.calls.find(span.inputs);
+        const auto call = spans.recording.calls.find(span.call);
         if (call != spans.recording.calls.end()) found->second = flops(call->second);
       }
       all = std::max(all, found->second.value_or(0));
@@ -258,6 +270,22 @@ std::vector<std::int64_t> OwnFlops(const Spans& spans, const FlopsOfCall& flops)
     if (span.parent != SY_NO_ID) inside[span.parent] += all;
   }
   return own;
+}
+
+std::vector<std::int64_t> BytesInside(const Spans& spans) {
+  std::vector<std::int64_t> bytes(spans.spans.size(), 0);
+  for (std::size_t s = spans.spans.size(); s-- > 0;) {
+    const Span& span = spans.spans[s];
+    bytes[s] += span.bytes;
+    if (span.parent != SY_NO_ID) bytes[span.parent] += bytes[s];
+  }
+  return bytes;
+}
+
+std::string_view OverloadOfSpan(const Spans& spans, const Span& span) {
+  const auto call = spans.recording.calls.find(span.call);
+  return call == spans.recording.calls.end() ? std::string_view()
+                                             : NameOfCall(call->second).overload;
 }
 
 std::vector<KeyAverage> KeyAverages(const Spans& spans, const std::vector<std::int64_t>& own_flops,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/spans.h"
@@ -20,10 +21,17 @@ using FlopsOfCall = std::function<std::optional<std::int64_t>(const RecordedCall
 // Empty for no function.
 std::vector<std::int64_t> OwnFlops(const Spans& spans, const FlopsOfCall& flops);
 
+// Allocated less freed in each span and all inside it.
+std::vector<std::int64_t> BytesInside(const Spans& spans);
+
+// "Tensor" of "aten::add.Tensor"; of what is no operator, and of what has but one, empty.
+std::string_view OverloadOfSpan(const Spans& spans, const Span& span);
+
 struct KeyAverageOptions {
   int stack_depth = 0;  // functions around a span that tell it from others
   bool by_inputs = false;
   bool by_module = false;
+  bool by_overload = false;
   bool functions = false;  // those of Python, too
 };
 
@@ -31,8 +39,10 @@ struct KeyAverage {
   std::string name;  // "ProfilerStep*" of all steps
   SpanKind kind = SpanKind::kOp;
   std::string inputs;              // "[[2, 3], []]", where they tell spans apart
+  std::string overload;            // "Tensor", where they do
   std::vector<std::string> stack;  // the innermost first
   std::optional<std::string> module;
+  bool outermost = false;  // the first of them was in no other
   std::int64_t count = 0;
   std::int64_t nanoseconds = 0, own_nanoseconds = 0;
   std::int64_t bytes = 0, own_bytes = 0;  // allocated less freed

@@ -236,6 +236,17 @@ void BoundDepth(std::vector<RecordedModule>& modules) {
 
 }  // namespace
 
+OperatorName NameOfCall(const RecordedCall& call) {
+  std::string_view text = call.text;
+  // Names of the program's own functions have no colons, and may have points.
+  const std::size_t colon = text.find("::");
+  if (colon == text.npos) return {text, {}};
+  text = text.substr(0, text.find('(', colon));
+  const std::size_t point = text.find('.', text.rfind("::"));
+  if (point == text.npos) return {text, {}};
+  return {text.substr(0, point), text.substr(point + 1)};
+}
+
 Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) {
   if (bytes.size() < SY_RECORD_PAGE ||
       std::memcmp(bytes.data(), SY_RECORD_MAGIC, sizeof(SyRecordHeader::magic)) != 0) {

@@ -38,6 +38,12 @@ struct RecordedCall {
   bool complete = false;  // not
 };
 
+// "aten::add" and "Tensor" of "aten::add.Tensor(...)"; what is no operator has no overload.
+struct OperatorName {
+  std::string_view name, overload;
+};
+OperatorName NameOfCall(const RecordedCall& call);
+
 // What a call or a node was given, as the record writes it: "[2, 3]", "[3, 1]", "float", "".
 struct RecordedInput {
   std::string sizes = "[]", strides = "[]";

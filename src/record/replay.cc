@@ -659,6 +659,17 @@ class Player {
 
 }  // namespace
 
+void MakeOneStep(Recording& recording) {
+  std::uint64_t last = recording.last_tick;
+  for (Recording::Thread& thread : recording.threads) {
+    std::erase_if(thread.events, [](const SyEvent& event) { return event.kind == SY_STEP; });
+    if (!thread.events.empty()) last = std::max(last, thread.events.back().time);
+  }
+  if (recording.threads.empty()) return;
+  recording.threads.front().events.push_back(
+      {.time = last, .key = 0, .amount = 0, .id = 0, .kind = SY_STEP, .flags = 0, .thread = 0});
+}
+
 Watched Replay(Recording recording, const TakesCall& takes) {
   return Player(std::move(recording), takes).Play();
 }

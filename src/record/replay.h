@@ -23,6 +23,9 @@ using TakesCall = std::function<CallIs(const RecordedCall& call)>;
 
 Watched Replay(Recording recording, const TakesCall& takes);
 
+// From now on all that was recorded is one step.
+void MakeOneStep(Recording& recording);
+
 // All that memory did, from the beginning to the end.
 std::vector<MemoryMoment> ReplayMemory(Recording recording);
 

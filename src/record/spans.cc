@@ -5,7 +5,7 @@
 #include "record/spans.h"
 
 #include <algorithm>
-#include <string_view>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -22,13 +22,8 @@ class Names {
     const auto [found, is_new] = by_call_.try_emplace(call, 0);
     if (is_new) {
       const auto described = result_.recording.calls.find(call);
-      std::string_view text = "(unknown)";
-      if (described != result_.recording.calls.end()) text = described->second.text;
-      // The overload's name is no part of it: a point after the last colon.
-      text = text.substr(0, text.find('('));
-      const std::size_t colon = text.rfind("::");
-      const std::size_t from = colon == std::string_view::npos ? 0 : colon;
-      found->second = Intern(std::string(text.substr(0, text.find('.', from))));
+      const bool known = described != result_.recording.calls.end();
+      found->second = Intern(known ? std::string(NameOfCall(described->second).name) : "(unknown)");
     }
     return found->second;
   }
@@ -118,10 +113,11 @@ class Finder {
         return;
       case SY_OP_ENTER:
         Begin(SpanKind::kOp, names_.OfCall(event.key));
-        result_.spans.back().inputs = event.key;
+        result_.spans.back().call = result_.spans.back().inputs = event.key;
         if (event.amount > 0) result_.spans.back().sequence = event.amount - 1;
         return;
       case SY_OP_LEAVE:
+        if (event.flags == SY_THROWN) TakeBack();
         return End(SpanKind::kOp);
       case SY_RANGE_ENTER:
         Begin(KindOf(event.flags), names_.OfText(event.id));
@@ -158,6 +154,7 @@ class Finder {
     }
     open_.push_back(static_cast<std::uint32_t>(result_.spans.size()));
     result_.spans.push_back(span);
+    allocated_.push_back(false);
   }
 
   // The node that has begun, and what PyTorch's engine does around it.
@@ -195,6 +192,18 @@ class Finder {
     for (const std::uint32_t span : going_on) HandOver(span);
   }
 
+  // The innermost operator has ended by an exception: before it computed, unless it has allocated
+  // its result (record/replay.cc says when).
+  void TakeBack() {
+    for (const std::uint32_t open : std::views::reverse(open_)) {
+      Span& span = result_.spans[open];
+      if (span.kind != SpanKind::kOp) continue;
+      span.failed = !allocated_[open];
+      if (!span.failed && span.parent != SY_NO_ID) allocated_[span.parent] = true;
+      return;
+    }
+  }
+
   // It is in what is open.
   void HandOver(std::uint32_t id) {
     Span& span = result_.spans[id];
@@ -226,6 +235,12 @@ class Finder {
   }
 
   void Memory(const SyEvent& event) {
+    if (event.kind == SY_ALLOCATE && !open_.empty()) {
+      // What an operator is given by one that allocates alone, such as `empty`, is its own, too.
+      const Span& span = result_.spans[open_.back()];
+      allocated_[open_.back()] = true;
+      if (span.kind == SpanKind::kOp && span.parent != SY_NO_ID) allocated_[span.parent] = true;
+    }
     if (event.thread != SY_HOST) return;
     result_.memory.push_back(
         {.tick = now_,
@@ -285,6 +300,7 @@ class Finder {
   Names names_;
   SequenceRanges ranges_;
   std::vector<std::uint32_t> open_;
+  std::vector<bool> allocated_;                                      // by span
   std::vector<std::pair<std::uint32_t, std::uint64_t>> parameters_;  // spans, whose gradient grows
   std::uint32_t accumulating_ = 0;
   std::uint64_t now_ = 0;

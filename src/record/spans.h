@@ -25,7 +25,8 @@ enum class SpanKind : std::uint8_t {
 struct Span {
   std::uint64_t begin = 0, end = 0;         // ticks
   std::uint64_t inner = 0;                  // ticks of the spans right inside it
-  std::uint64_t inputs = 0;                 // the call whose inputs it has, as in Recording::inputs
+  std::uint64_t call = 0;                   // of an operator, as in Recording::calls
+  std::uint64_t inputs = 0;                 // as in Recording::inputs
   std::uint64_t sequence = SY_NO_SEQUENCE;  // of the node that it makes or runs
   std::int64_t bytes = 0;                   // allocated less freed in it and nothing inside it
   std::uint32_t name = 0;                   // in Spans::names
@@ -35,6 +36,7 @@ struct Span {
   std::uint16_t thread = 0;          // in Spans::threads
   std::uint16_t forward_thread = 0;  // which made the node
   SpanKind kind = SpanKind::kOp;
+  bool failed = false;  // an operator that an exception has ended before it computed
 };
 
 // Memory that was allocated, or freed where it was seen being allocated.

@@ -4,10 +4,13 @@
 // which needs categories that only the whole of it tells.
 #include "session/profile.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <ios>
+#include <limits>
 #include <optional>
 #include <system_error>
 
@@ -42,6 +45,42 @@ Result<ProfiledRun> ReadProfile(std::string_view bytes, std::string_view where,
         });
   }
   return profile;
+}
+
+std::int64_t NanosecondsOf(const ProfiledRun& profile, std::uint64_t tick) {
+  constexpr double kLongest = 1e9;  // seconds; a record that says more is damaged
+  const Recording& recording = profile.spans.recording;
+  const std::uint64_t ticks = tick - std::min(tick, recording.first_tick);
+  return std::llround(std::min(recording.Seconds(ticks), kLongest) * 1e9);
+}
+
+std::vector<ProfiledSpan> SpanRows(const ProfiledRun& profile, bool stacks) {
+  const Spans& spans = profile.spans;
+  const std::vector<std::int64_t> bytes = BytesInside(spans);
+  const Stacks around(spans);
+  std::vector<ProfiledSpan> rows;
+  rows.reserve(spans.spans.size());
+  for (std::uint32_t s = 0; s < spans.spans.size(); ++s) {
+    const Span& span = spans.spans[s];
+    ProfiledSpan& row = rows.emplace_back();
+    row.kind = span.kind;
+    row.name = span.name;
+    row.overload = OverloadOfSpan(spans, span);
+    row.begin = NanosecondsOf(profile, span.begin);
+    row.end = NanosecondsOf(profile, span.end);
+    row.thread = spans.threads[span.thread];
+    row.forward_thread = span.forward_thread;
+    if (span.sequence != SY_NO_SEQUENCE) row.sequence = static_cast<std::int64_t>(span.sequence);
+    row.inputs = span.inputs;
+    row.bytes = bytes[s];
+    if (!profile.own_flops.empty()) row.flops = profile.own_flops[s];
+    if (span.module < spans.recording.modules.size()) {
+      const RecordedModule& module = spans.recording.modules[span.module];
+      row.module = module.path.empty() ? module.class_name : module.path;
+    }
+    if (stacks) row.stack = around.Of(s, std::numeric_limits<std::size_t>::max());
+  }
+  return rows;
 }
 
 std::vector<KeyAverage> Averages(const ProfiledRun& profile, const KeyAverageOptions& options) {

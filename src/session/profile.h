@@ -32,6 +32,27 @@ struct ProfileOptions {
 [[nodiscard]] Result<ProfiledRun> ReadProfile(std::string_view bytes, std::string_view where,
                                               const ProfileOptions& options);
 
+// What happened from one moment to another, as a program may ask for it: times are nanoseconds
+// since the record began, threads as RecordFunction numbers them.
+struct ProfiledSpan {
+  SpanKind kind = SpanKind::kOp;
+  std::uint32_t name = 0;  // in `spans.names`
+  std::string_view overload;
+  std::int64_t begin = 0, end = 0;
+  std::uint64_t thread = 0, forward_thread = 0;
+  std::int64_t sequence = -1;
+  std::uint64_t inputs = 0;  // in `spans.recording.inputs`
+  std::int64_t bytes = 0;    // allocated less freed, with all inside it
+  std::int64_t flops = 0;    // without what is inside it
+  std::string_view module;
+  std::vector<std::uint32_t> stack;  // names of functions, the innermost first
+};
+
+// In the order of spans: thread by thread, what is around others before these. With `stacks` or
+// without.
+[[nodiscard]] std::vector<ProfiledSpan> SpanRows(const ProfiledRun& profile, bool stacks);
+[[nodiscard]] std::int64_t NanosecondsOf(const ProfiledRun& profile, std::uint64_t tick);
+
 [[nodiscard]] std::vector<KeyAverage> Averages(const ProfiledRun& profile,
                                                const KeyAverageOptions& options);
 

@@ -33,14 +33,16 @@ Result<const SyObserver*> LoadObserver(const std::string& engine) {
   return observer;
 }
 
-Result<Watching> ReadWatch(std::string_view bytes, std::string_view where, std::string_view count) {
-  const Convention* const convention = FindConvention(count);
+Result<Watching> ReadWatch(std::string_view bytes, std::string_view where,
+                           const WatchReadOptions& options) {
+  const Convention* const convention = FindConvention(options.count);
   if (convention == nullptr) {
-    return Unexpected(UsageError(fmt::format("there is no convention \"{}\"", count), "count",
-                                 "`steelyard weigh --help` lists them."));
+    return Unexpected(UsageError(fmt::format("there is no convention \"{}\"", options.count),
+                                 "count", "`steelyard weigh --help` lists them."));
   }
   Result<Recording> recording = ReadRecording(bytes, where);
   if (!recording) return Unexpected(std::move(recording).error());
+  if (options.whole) MakeOneStep(*recording);
   CallWeights weights(*convention);
   const TakesCall takes = [&](const RecordedCall& call) {
     const std::optional<NodeWork>& work = weights.Of(call);

@@ -32,9 +32,14 @@ struct Watching {
   std::vector<NodeWork> work;  // by `watched.calls`, of all that are equal
 };
 
-// `where` names the record in errors. `count` is a convention of counting: "torch", "deepspeed".
+struct WatchReadOptions {
+  std::string_view count = "torch";  // a convention of counting, such as "deepspeed"
+  bool whole = false;                // all that ran is one step, whatever ended others
+};
+
+// `where` names the record in errors.
 [[nodiscard]] Result<Watching> ReadWatch(std::string_view bytes, std::string_view where,
-                                         std::string_view count = "torch");
+                                         const WatchReadOptions& options = {});
 
 struct WatchReportOptions {
   int depth = 2;  // levels of the module tree

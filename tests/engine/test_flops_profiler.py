@@ -277,10 +277,37 @@ def test_a_reset_counts_from_there() -> None:
     profiler.end_profile()
 
 
+def test_numbers_are_told_while_it_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    profiler = steelyard.FlopsProfiler(model)
+    profiler.start_profile()
+    assert profiler.get_total_macs() == 0
+    one = 2 * (8 * 4 + 4 * 2)
+    for steps in (1, 2, 3):
+        model(torch.randn(2, 8)).sum().backward()
+        optimizer.step()
+        assert profiler.get_total_macs() == steps * one
+        assert profiler.get_total_flops() == steps * (2 * one + 2 * 4)  # and the ReLU
+        assert profiler.get_total_duration() > 0
+        assert profiler.get_total_params() == 8 * 4 + 4 + 4 * 2 + 2
+    profiler.print_model_profile(output_file=str(tmp_path / "new" / "profile.txt"))
+    assert f"{3 * one} MACs" in (tmp_path / "new" / "profile.txt").read_text()
+    profiler.print_model_profile(output_file="")
+    assert f"{3 * one} MACs" in capsys.readouterr().out
+    model(torch.randn(2, 8))
+    profiler.stop_profile()
+    assert profiler.get_total_macs() == 4 * one
+    profiler.end_profile()
+
+
 def test_a_profile_that_nobody_ends_is_in_nobodys_way() -> None:
     model = torch.nn.Linear(8, 4)
     profiler = steelyard.FlopsProfiler(model)
     profiler.start_profile()
-    del profiler
-    gc.collect()
+    with pytest.warns(UserWarning, match="dropped without stop"):
+        del profiler
+        gc.collect()
     assert steelyard.get_model_profile(model, (2, 8), print_profile=False, as_string=False)[1] == 64

@@ -253,9 +253,12 @@ def test_functions_with_a_backward_of_their_own_and_several_threads() -> None:
             return scaled
 
     models = [Scaling(), Scaling()]
+    # A thread that has ended when the other begins has run in the step that warms up.
+    together = threading.Barrier(len(models))
 
     def work(model: torch.nn.Module) -> None:
         for _ in range(20):
+            together.wait()
             model(torch.randn(4, 8)).sum().backward()
 
     with steelyard.watch(models) as watch:

@@ -112,6 +112,32 @@ def test_a_session_inside_another_is_refused_and_the_other_goes_on() -> None:
     assert not optimizers._global_optimizer_post_hooks
 
 
+@pytest.mark.parametrize("cycle", [False, True])
+def test_a_session_that_is_dropped_ends(tmp_path: Path, cycle: bool) -> None:
+    model, optimizer = torch.nn.Linear(4, 4), None
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def begin() -> None:
+        session = steelyard.watch(model, record=tmp_path / "run.record").__enter__()
+        if cycle:
+            session.itself = session
+        model(torch.randn(1, 4)).sum().backward()
+        optimizer.step()
+        raise ZeroDivisionError
+
+    with pytest.warns(UserWarning, match="dropped without stop"):
+        with contextlib.suppress(ZeroDivisionError):
+            begin()
+        with steelyard.watch(model) as after:
+            model(torch.randn(1, 4))
+    assert len(after.report.data["steps"]) == 1
+    assert not hooks._global_forward_hooks
+    assert not optimizers._global_optimizer_post_hooks
+    data = steelyard.WatchReport((tmp_path / "run.record").read_bytes()).data
+    assert any("dropped without stop()" in remark for remark in data["remarks"])
+    assert data["steps"][0]["optimizer"] > 0
+
+
 def test_workers_that_load_data_are_left_alone() -> None:
     data = torch.utils.data.TensorDataset(torch.arange(32.0).reshape(8, 4))
 

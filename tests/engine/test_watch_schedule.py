@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which steps of a program are recorded, and how much of them is kept."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -184,3 +185,26 @@ def test_a_program_may_go_elsewhere(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "steelyard", "watch", "own/train.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout == "True True\n", done.stderr
+
+
+def test_what_is_written_stays_where_it_began(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import os, torch\nos.chdir('/')\nmodel = torch.nn.Linear(2, 2)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for _ in range(4):\n"
+        "    model(torch.ones(1, 2)).sum().backward()\n    optimizer.step()\n"
+    )
+    command = [sys.executable, "-m", "steelyard", "watch", "-o", "report.json", "--format", "json"]
+    command += ["--schedule", "wait=1,active=2", "--record", "run.record", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads((tmp_path / "report.json").read_text())["steps"]) == 2
+    assert len(steelyard.WatchReport((tmp_path / "run.record").read_bytes()).data["steps"]) == 2
+
+
+def test_a_report_that_nobody_can_write_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('ran')\n")
+    command = [sys.executable, "-m", "steelyard", "watch", "-o", "none/report.txt", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "none/report.txt: no file can be written there" in done.stderr

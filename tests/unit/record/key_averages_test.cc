@@ -47,6 +47,56 @@ TEST(KeyAverages, SumTimesWithAndWithoutWhatIsInside) {
   EXPECT_EQ(rows[1].own_nanoseconds, 2 * 19 * kMicrosecond);
 }
 
+TEST(KeyAverages, TellOverloadsApartWhereThatIsAsked) {
+  RecordWriter record(SY_PROFILE);
+  record.Entry(SY_CALL, 1, "aten::add.Tensor(f32[2], f32[2], 1)", 1);
+  record.Entry(SY_CALL, 2, "aten::add.out").Entry(SY_CALL, 3, "My.Function(a)");
+  for (const std::uint64_t call : {1u, 2u, 3u}) {
+    record.Add(SY_OP_ENTER, 0, call).Add(SY_OP_LEAVE);
+  }
+  const std::vector<KeyAverage> plain = Averaged(record, {});
+  ASSERT_EQ(plain.size(), 2u);
+  EXPECT_EQ(plain[0].name, "aten::add");
+  EXPECT_EQ(plain[0].overload, "");
+  EXPECT_EQ(plain[1].name, "My.Function(a)");  // of Python's functions the whole is a name
+  const std::vector<KeyAverage> rows = Averaged(record, {.by_overload = true});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].overload, "Tensor");
+  EXPECT_EQ(rows[1].overload, "out");
+  EXPECT_EQ(rows[2].overload, "");
+}
+
+// As SY_INPUTS says, of a call that others are like but for a real number.
+TEST(KeyAverages, InputsMayBeOthersThanTheCalls) {
+  RecordWriter record = WithInputs();
+  record.Entry(SY_INPUT_LIST, 9, "[2, 3]\t[3, 1]\tfloat\t\n[]\t[]\tScalar\t0.7\n");
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_INPUTS, 0, 9).Add(SY_OP_LEAVE);
+  const FlopsOfCall flops = [](const RecordedCall& call) -> std::optional<std::int64_t> {
+    return call.complete ? 7 : 0;
+  };
+  const std::vector<KeyAverage> rows = Averaged(record, {.by_inputs = true}, flops);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].inputs, "[[2, 3], []]");
+  EXPECT_EQ(rows[0].flops, 7);
+}
+
+TEST(KeyAverages, WhatFailedHasDoneNoWorkUnlessItAllocated) {
+  RecordWriter record = WithInputs();
+  record.Entry(SY_CALL, 4, "aten::empty");
+  const FlopsOfCall flops = [](const RecordedCall& call) -> std::optional<std::int64_t> {
+    return call.complete ? 7 : 0;
+  };
+  const auto thrown = [&] { record.Add(SY_OP_LEAVE, 0, 0, 0, 0, SY_THROWN); };
+  record.Add(SY_OP_ENTER, 0, 2).Add(SY_OP_ENTER, 0, 1);
+  thrown();
+  thrown();
+  EXPECT_EQ(Averaged(record, {}, flops)[1].flops, 0);
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_ENTER, 0, 4).Add(SY_ALLOCATE, 0, 500, 32);
+  record.Add(SY_OP_LEAVE);
+  thrown();
+  EXPECT_EQ(Averaged(record, {}, flops)[1].flops, 7);
+}
+
 TEST(KeyAverages, TellInputsApartWhereThatIsAsked) {
   RecordWriter record = WithInputs();
   for (const std::uint64_t call : {1u, 3u, 1u}) {

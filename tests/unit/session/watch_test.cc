@@ -39,14 +39,32 @@ TEST(Watch, CallsAreWeighedByTheirRows) {
 }
 
 TEST(Watch, AConventionThatCountsCallsCountsThemAsTheModelMakesThem) {
-  const Result<Watching> watching = ReadWatch(Step(), "test", "deepspeed");
+  const Result<Watching> watching = ReadWatch(Step(), "test", {.count = "deepspeed"});
   ASSERT_TRUE(watching);
   EXPECT_EQ(watching->work[0].flops, 2 * 3 * 4);       // MACs
   EXPECT_EQ(watching->work[0].beside, 2 * 2 * 3 * 4);  // no bias
 }
 
+TEST(Watch, AllThatRanMayBeOneStep) {
+  RecordWriter record(SY_OPS);
+  record.Module(0, SY_NO_ID, "", "Model").Entry(SY_CALL, 1, "aten::mm(f32[3,2], f32[2,4])", 1);
+  record.Add(SY_OPS_BEGIN);
+  for (int step = 0; step < 3; ++step) {
+    record.Add(SY_MODULE_ENTER, 0, 10).Add(SY_OP_ENTER, 0, 1).Add(SY_OP_LEAVE);
+    record.Add(SY_MODULE_LEAVE, 0, 11).Add(step < 2 ? SY_STEP : SY_NO_EVENT);
+  }
+  const Result<Watching> steps = ReadWatch(record.Bytes(), "test");
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->watched.steps.size(), 2u);
+  EXPECT_EQ(steps->work[0].macs, 3 * 2 * 4);
+  const Result<Watching> whole = ReadWatch(record.Bytes(), "test", {.whole = true});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->watched.steps.size(), 1u);
+  EXPECT_EQ(whole->work[0].macs, 3 * (3 * 2 * 4));
+}
+
 TEST(Watch, AnUnknownConventionIsRefused) {
-  const Result<Watching> watching = ReadWatch(Step(), "test", "guess");
+  const Result<Watching> watching = ReadWatch(Step(), "test", {.count = "guess"});
   ASSERT_FALSE(watching);
   EXPECT_NE(Describe(watching.error()).find("guess"), std::string::npos);
 }
