@@ -83,7 +83,12 @@ struct ParallelOptions {
   ShardPrecision precision = {};
   // Of ZeroRedundancyOptimizer.
   bool parameter_views = false;  // parameters_as_bucket_view=True
-  std::optional<int> rank = {};  // which process is told; without it one that steps most elements
+  // Of it and of DeepSpeed: which process is told; without it one that steps most elements, the
+  // first of such.
+  std::optional<int> rank = {};
+  // Of DeepSpeed's JSON: those that change what a step allocates, by the names that they have
+  // there.
+  std::vector<OptimizerOption> arguments = {};
 };
 
 // The training step that is weighed.
@@ -198,6 +203,7 @@ struct WrapperInfo {
   std::string_view summary;
   bool shards = false;      // each process keeps a part of every parameter, and gathers the whole
   bool partitions = false;  // each steps some of the parameters, and sends these to the others
+  int zero_stage = 0;       // of DeepSpeed, whose engine runs the step
 };
 
 std::span<const LossInfo> Losses();
@@ -206,6 +212,8 @@ std::span<const WrapperInfo> Wrappers();
 bool Shards(const ParallelOptions& options);
 // The same of the parameters that are stepped.
 bool Partitions(const ParallelOptions& options);
+// The stage of DeepSpeed's ZeRO; 0 without it.
+int ZeroStage(const ParallelOptions& options);
 std::span<const OptimizerInfo> Optimizers();
 // The options of an optimizer with their defaults: all that change what a step costs among them.
 std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);

@@ -68,9 +68,11 @@ void BindTraining(nb::module_& module) {
       .def_rw("keep_gathered", &ParallelOptions::keep_gathered)
       .def_rw("precision", &ParallelOptions::precision)
       .def_rw("parameter_views", &ParallelOptions::parameter_views)
-      .def_rw("rank", &ParallelOptions::rank);
+      .def_rw("rank", &ParallelOptions::rank)
+      .def_rw("arguments", &ParallelOptions::arguments);
   module.def("shards", &Shards, nb::arg("options"));
   module.def("partitions", &Partitions, nb::arg("options"));
+  module.def("zero_stage", &ZeroStage, nb::arg("options"));
   nb::class_<TrainOptions>(module, "TrainOptions")
       .def(nb::init<>())
       .def_rw("optimizer", &TrainOptions::optimizer)

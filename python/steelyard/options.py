@@ -51,6 +51,7 @@ class WeighKeywords(TypedDict, total=False):
     mp_policy: Mapping[str, object]
     parameter_views: bool
     rank: int
+    parallel_args: Mapping[str, Any]
     unroll: bool
     zero_grad: Literal["none", "zeros"]
     first_step: bool
@@ -95,7 +96,7 @@ OF_TRAINING = frozenset(
         "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate",
         "unroll", "zero_grad", "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views",
         "find_unused_parameters", "static_graph", "shard_units", "keep_gathered", "mp_policy",
-        "parameter_views", "rank",
+        "parameter_views", "rank", "parallel_args",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -173,6 +174,10 @@ CHECKS: dict[str, Check] = {
     "inputs": (_is_mapping(_are_sizes), 'sizes by name, such as {"input_ids": (32, 512)}'),
     "sizes": (_is_mapping(_is_whole), 'whole numbers by name, such as {"u0": 64}'),
     "optim_args": (_is_mapping(lambda _: True), 'options by name, such as {"momentum": 0.9}'),
+    "parallel_args": (
+        _is_mapping(lambda _: True),
+        'options by name, such as {"reduce_bucket_size": 5e7}',
+    ),
     "groups": (
         _is_mapping(lambda one: isinstance(one, Mapping)),
         'options by pattern, such as {"*.bias": {"weight_decay": 0}}',
@@ -423,8 +428,9 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     parallel.units = _patterns(keywords.get("shard_units") or (), "shard_units")
     parallel.keep_gathered = bool(keywords.get("keep_gathered", False))
     parallel.precision = _shard_precision(keywords.get("mp_policy") or {})
+    has_engine = _core.zero_stage(parallel) > 0
     for name in ("bucket_views", "bucket_cap_mb", "find_unused_parameters", "static_graph"):
-        if keywords.get(name) and (shards or not parallel.wrapper):
+        if keywords.get(name) and (shards or has_engine or not parallel.wrapper):
             raise UsageError(
                 "no wrapper sums gradients in buckets", name, 'Name one: parallel="ddp".'
             )
@@ -437,13 +443,20 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     for name in ("parameter_views", "rank"):
         # Rank 0 is one.
         given = keywords.get(name) is not None and keywords.get(name) is not False
-        if given and not _core.partitions(parallel):
+        if given and not (_core.partitions(parallel) or (has_engine and name == "rank")):
             raise UsageError(
                 "no wrapper shares out what is stepped", name, 'Name one: parallel="zero1".'
             )
     parallel.parameter_views = bool(keywords.get("parameter_views", False))
     if "rank" in keywords:
         parallel.rank = _within(keywords["rank"], 0, None, "rank")
+    if keywords.get("parallel_args") and not has_engine:
+        raise UsageError(
+            "no wrapper has options of DeepSpeed's JSON",
+            "parallel_args",
+            'Name one: parallel="deepspeed2".',
+        )
+    parallel.arguments = _optimizer_options(keywords.get("parallel_args") or {})
     return parallel
 
 

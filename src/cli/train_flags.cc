@@ -220,7 +220,7 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .least = 1},
        {.name = "--parallel",
         .arg = "WRAPPER",
-        .help = "what of PyTorch wraps the model in each of --ranks processes",
+        .help = "what wraps the model in each of --ranks processes",
         .field = &parallel_,
         .choices = NamesOf(Wrappers())},
        {.name = "--bucket-cap-mb",
@@ -258,10 +258,15 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .field = &parameter_views_},
        {.name = "--rank",
         .arg = "N",
-        .help = "which process of zero1 is told, from 0 on; without it one that steps most",
+        .help = "which process of zero1 or deepspeed is told, from 0 on; without it one that steps "
+                "most",
         .field = &rank_,
         .least = 0,
-        .most = std::numeric_limits<int>::max()}});
+        .most = std::numeric_limits<int>::max()},
+       {.name = "--parallel-args",
+        .arg = "NAME=X,...",
+        .help = "options of DeepSpeed's JSON, such as reduce_bucket_size=5e7; repeatable",
+        .field = &arguments_of_engine_}});
 }
 
 Status TrainFlags::AddOptions(TrainOptions* options) const {
@@ -312,7 +317,8 @@ Status TrainFlags::CheckWrapper() const {
                                     std::pair(bucket_cap_mb_.has_value(), "--bucket-cap-mb"),
                                     std::pair(find_unused_, "--find-unused-parameters"),
                                     std::pair(static_graph_, "--static-graph")}) {
-    if (!given || (!parallel_.empty() && !shards)) continue;
+    if (!given || (!parallel_.empty() && !shards && ZeroStage({.wrapper = parallel_}) == 0))
+      continue;
     return Unexpected(
         UsageError("no wrapper sums gradients in buckets", flag, "Name one: --parallel ddp."));
   }
@@ -323,7 +329,13 @@ Status TrainFlags::CheckWrapper() const {
                                                        : "--shard-units",
                                  "Name one: --parallel fsdp."));
   }
-  if (!Partitions({.wrapper = parallel_}) && (rank_ || parameter_views_)) {
+  const bool has_engine = ZeroStage({.wrapper = parallel_}) > 0;
+  if (!has_engine && !arguments_of_engine_.empty()) {
+    return Unexpected(UsageError("no wrapper has options of DeepSpeed's JSON", "--parallel-args",
+                                 "Name one: --parallel deepspeed2."));
+  }
+  const bool has_rank = Partitions({.wrapper = parallel_}) || has_engine;
+  if ((!has_rank && rank_) || (!Partitions({.wrapper = parallel_}) && parameter_views_)) {
     return Unexpected(UsageError("no wrapper shares out what is stepped",
                                  parameter_views_ ? "--parameter-views" : "--rank",
                                  "Name one: --parallel zero1."));
@@ -382,6 +394,12 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
   if (rank_) options.parallel.rank = static_cast<int>(*rank_);
   if (!mp_policy_.empty()) {
     SY_ASSIGN_OR_RETURN(options.parallel.precision, ReadShardPrecision(mp_policy_));
+  }
+  for (const std::string& text : arguments_of_engine_) {
+    const Result<std::vector<OptimizerOption>> more = ReadOptimizerOptions(text);
+    if (!more) return Unexpected(Within("--parallel-args", more.error()));
+    std::vector<OptimizerOption>& arguments = options.parallel.arguments;
+    arguments.insert(arguments.end(), more->begin(), more->end());
   }
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));

@@ -39,7 +39,7 @@ class TrainFlags {
   bool nesterov_ = false;
   bool foreach_ = false;
   bool fused_ = false;
-  std::vector<std::string> arguments_;
+  std::vector<std::string> arguments_, arguments_of_engine_;
   std::vector<std::string> no_decay_;
   std::vector<std::string> groups_;
   std::vector<std::string> freeze_;

@@ -114,6 +114,7 @@ constexpr std::array kFamilies{
     &ops::WindowFunctions,
     &ops::Collective,
     &ops::DataParallelStep,
+    &ops::DeepSpeedStep,
     &ops::Scatter,
     &ops::ScatterReduce,
     &ops::SegmentReduce,

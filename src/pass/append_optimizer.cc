@@ -22,6 +22,7 @@
 #include "ops/op_def.h"
 #include "pass/append_call.h"
 #include "pass/deal_out.h"
+#include "pass/deepspeed.h"
 #include "pass/differentiate.h"
 #include "pass/parameter_pattern.h"
 #include "support/choices.h"
@@ -567,6 +568,30 @@ void AppendZeroGrad(Program& program, const OptimizerInfo& optimizer,
   AppendCall(program, "steelyard::zero_grad", args, {}, Phase::kOptimizer);
 }
 
+// DeepSpeed's engine steps a part of all parameters of a group, as one tensor.
+Status AppendEngineStep(Program& program, std::vector<Group>& groups, const TrainOptions& options) {
+  std::vector<std::vector<Argument>> parameters;
+  for (const Group& group : groups) {
+    if (group.optimizer != groups[0].optimizer) {
+      return Unexpected(Unsupported("DeepSpeed's engine runs one optimizer", group.asked,
+                                    "Name one for all parameters."));
+    }
+    parameters.push_back(group.parameters);
+  }
+  SY_ASSIGN_OR_RETURN(const std::vector<ValueId> masters,
+                      EnterEngine(program, parameters, options));
+  AppendCall(program, "steelyard::take_partition_norm", {}, {}, Phase::kOptimizer);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::array which{Argument::OfInt(static_cast<std::int64_t>(i))};
+    AppendCall(program, "steelyard::set_master_gradient", which, {}, Phase::kOptimizer);
+    groups[i].stepped = {Argument::OfValue(masters[i])};
+    SY_RETURN_IF_ERROR(AppendStep(program, groups[i], options));
+    AppendCall(program, "steelyard::return_master", which, {}, Phase::kOptimizer);
+  }
+  AppendCall(program, "steelyard::gather_partitions", {}, {}, Phase::kOptimizer);
+  return {};
+}
+
 }  // namespace
 
 std::span<const OptimizerInfo> Optimizers() { return kOptimizers; }
@@ -584,6 +609,10 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
   SY_ASSIGN_OR_RETURN(std::vector<Group> groups, GroupsOf(program, options));
   MoveOthers(program, groups);
   if (all.takes_apart) std::ranges::for_each(groups, StepOneByOne);
+  if (ZeroStage(options.parallel) > 0) {
+    SY_RETURN_IF_ERROR(AppendEngineStep(program, groups, options));
+    return program;
+  }
   std::vector<const OptimizerInfo*> optimizers;  // in the order of their first groups
   for (const Group& group : groups) {
     if (std::ranges::find(optimizers, group.optimizer) == optimizers.end()) {

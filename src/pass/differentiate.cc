@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "pass/append_call.h"
+#include "pass/deepspeed.h"
 
 namespace steelyard {
 
@@ -24,6 +26,7 @@ Result<Program> Differentiate(Program program, const PassOptions& options) {
     return Unexpected(InvalidInput("no parameter requires a gradient, so there is nothing to train",
                                    "", "Export the model with requires_grad=True."));
   }
+  if (ZeroStage(options.train.parallel) > 0) return BackwardInEngine(std::move(program), options);
   if (!TakesScaler(options)) {
     const std::array args{Argument::OfValue(program.loss)};
     AppendCall(program, kBackwardOp, args, {}, Phase::kBackward);

@@ -33,6 +33,10 @@ constexpr std::array kWrappers{
                 .summary = "DistributedDataParallel, with "
                            "torch.distributed.optim.ZeroRedundancyOptimizer",
                 .partitions = true},
+    WrapperInfo{
+        .name = "deepspeed1", .summary = "DeepSpeed's engine, ZeRO stage 1", .zero_stage = 1},
+    WrapperInfo{
+        .name = "deepspeed2", .summary = "DeepSpeed's engine, ZeRO stage 2", .zero_stage = 2},
 };
 
 const WrapperInfo* WrapperOf(const ParallelOptions& options) {
@@ -151,9 +155,15 @@ bool Partitions(const ParallelOptions& options) {
   return wrapper != nullptr && wrapper->partitions;
 }
 
+int ZeroStage(const ParallelOptions& options) {
+  const WrapperInfo* wrapper = WrapperOf(options);
+  return wrapper == nullptr ? 0 : wrapper->zero_stage;
+}
+
 Result<Program> Parallelize(Program program, const TrainOptions& options) {
   SY_RETURN_IF_ERROR(Check(options));
   if (Shards(options.parallel)) return FullyShard(std::move(program), options);
+  if (ZeroStage(options.parallel) > 0) return program;  // its backward pass and step are others
   return WrapInDdp(std::move(program), options);
 }
 

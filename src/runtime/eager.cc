@@ -105,6 +105,7 @@ class EagerRun {
     std::uint32_t block = kNoBlock;
     ValueId first = kNoId;  // the value that it was made for
     bool resident = false;
+    Category category = {};  // of what is resident
     bool freed = false;
   };
   // A run of steps.
@@ -118,13 +119,20 @@ class EagerRun {
       Of(timeline_.resident, category) += bytes;
       Storage& storage = storages_[program_.values[id].storage];
       storage.resident = true;
+      storage.first = id;
+      storage.category = category;
       if (program_.values[id].role != Role::kCache) return;
       // The program's own: it goes with its last reference.
       storage.references = 1;
-      storage.block = static_cast<std::uint32_t>(timeline_.blocks.size());
-      timeline_.blocks.push_back(
-          {.bytes = bytes, .value = id, .category = category, .resident = true});
+      storage.block = AddBlock(storage, bytes);
     });
+  }
+
+  // Of what is resident, and the program lets go.
+  std::uint32_t AddBlock(const Storage& storage, std::int64_t bytes) {
+    timeline_.blocks.push_back(
+        {.bytes = bytes, .value = storage.first, .category = storage.category, .resident = true});
+    return static_cast<std::uint32_t>(timeline_.blocks.size() - 1);
   }
 
   std::int64_t StorageBytesOf(ValueId id) const {
@@ -184,6 +192,9 @@ class EagerRun {
         return;
       case Step::Kind::kRelease: {
         Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
+        if (storage.resident && storage.block == kNoBlock) {
+          storage.block = AddBlock(storage, StorageBytesOf(storage.first));
+        }
         if (storage.block != kNoBlock) Close(std::exchange(storage.block, kNoBlock), label);
         return;
       }

@@ -26,10 +26,11 @@ void VisitResidentsAnywhere(const Program& program, const Visit& visit) {
   for (const NamedTensor& b : program.buffers) add(b, Category::kBuffers);
   for (ValueId id : program.main().inputs) {
     const Role role = program.values[id].role;
-    add({.value = id}, role == Role::kOptimizerState ? Category::kOptimizerState
-                       : role == Role::kGradient     ? Category::kGradients
-                       : role == Role::kCache        ? Category::kCache
-                                                     : Category::kInputs);
+    add({.value = id}, role == Role::kParameter        ? Category::kParameters
+                       : role == Role::kOptimizerState ? Category::kOptimizerState
+                       : role == Role::kGradient       ? Category::kGradients
+                       : role == Role::kCache          ? Category::kCache
+                                                       : Category::kInputs);
   }
 }
 

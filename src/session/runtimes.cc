@@ -102,6 +102,10 @@ Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
   if (runtime == nullptr) {
     return Unexpected(NoSuch("runtime", options.runtime, NamesOf(Runtimes())));
   }
+  if (runtime->compiles && ZeroStage(options.train.parallel) > 0) {
+    return Unexpected(Unsupported("DeepSpeed's engine is not modelled around a compiled graph",
+                                  "--runtime, --parallel", "Leave --runtime away."));
+  }
   if (runtime->compiles && Shards(options.train.parallel)) {
     return Unexpected(
         Unsupported("parameters that are gathered are not modelled in a compiled graph",

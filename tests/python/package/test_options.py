@@ -239,3 +239,18 @@ def test_what_is_stepped_is_shared_out() -> None:
     for words in ({"rank": 0}, {"parameter_views": True}):
         with pytest.raises(UsageError, match="no wrapper shares out what is stepped"):
             weigh_options({**given, "parallel": "ddp", **words})
+
+
+def test_engine_of_deepspeed() -> None:
+    given: WeighKeywords = {"train": "adamw", "ranks": 2, "parallel": "deepspeed2", "rank": 1}
+    options: dict[str, object] = {"reduce_bucket_size": 50_000_000, "overlap_comm": True}
+    parallel = weigh_options({**given, "parallel_args": options}).train.parallel
+    assert parallel.rank == 1
+    assert [(one.name, one.value) for one in parallel.arguments] == [
+        ("reduce_bucket_size", "50000000"),
+        ("overlap_comm", "True"),
+    ]
+    with pytest.raises(UsageError, match="no wrapper has options of DeepSpeed's JSON"):
+        weigh_options({**given, "parallel": "zero1", "parallel_args": options})
+    with pytest.raises(UsageError, match="no wrapper sums gradients in buckets"):
+        weigh_options({**given, "bucket_views": True})

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that a step of DeepSpeed's engine with ZeRO runs (ops/parallel/deepspeed.h).
+
+#include "ops/parallel/deepspeed.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+ZeroOptimizer& OptimizerOf(Dispatcher& d) {
+  auto* const optimizer = dynamic_cast<ZeroOptimizer*>(d.autograd().listener());
+  if (optimizer == nullptr) Refuse("a part of a step of DeepSpeed outside of one");
+  return *optimizer;
+}
+
+std::size_t GroupOf(const OpView& op) { return static_cast<std::size_t>(op.integer(0)); }
+
+void CheckDevice(Dispatcher& d, bool overlaps) {
+  if (d.target().device == Device::kCpu) return;
+  if (overlaps) {
+    Refuse("overlap_comm on a device, whose streams keep memory, is not modelled",
+           "Leave overlap_comm=True away.");
+  }
+  d.Note(
+      "DeepSpeed on a device has not been measured; parameters are told in blocks of their own, "
+      "which it puts into one");
+}
+
+// parameters, counts, stage, ranks, rank, first_step, reduce_bucket_size, overlap_comm,
+// gradient_clipping, check_grad_overflow
+std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
+  CheckDevice(d, op.boolean(7));
+  auto made =
+      std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
+                                                     .ranks = op.integer(3),
+                                                     .rank = op.integer(4),
+                                                     .first_step = op.boolean(5),
+                                                     .bucket = op.integer(6),
+                                                     .overlaps = op.boolean(7),
+                                                     .clips = op.real(8) != 0,
+                                                     .checks_overflow = op.boolean(9)});
+  const std::vector<Tensor> parameters = d.tensors(op, 0);
+  std::vector<Tensor> masters;
+  auto begin = parameters.begin();
+  for (const std::int64_t count : op.integers(1)) {
+    masters.push_back(made->AddGroup({begin, begin + count}));
+    begin += count;
+  }
+  d.autograd().Listen(std::move(made));
+  return masters;
+}
+
+// `loss / gradient_accumulation_steps`, `loss * loss_scale`. The caller keeps the loss.
+std::vector<Tensor> ScaleLoss(Dispatcher& d, const OpView& op) {
+  const Dispatcher::AsProgram outside(d);
+  const Dispatcher::FromPython python(d);
+  const Tensor loss = d.tensor(op, 0);
+  d.Hold(loss);
+  Tensor mean = d.Call("aten::div.Tensor", loss, 1);
+  Tensor scaled = d.Call("aten::mul.Tensor", mean, 1.0);
+  return {std::move(mean), std::move(scaled)};
+}
+
+std::vector<Tensor> ReduceRest(Dispatcher& d, const OpView&) {
+  OptimizerOf(d).ReduceRest();
+  return {};
+}
+std::vector<Tensor> TakeNorm(Dispatcher& d, const OpView&) {
+  OptimizerOf(d).TakeNorm();
+  return {};
+}
+std::vector<Tensor> SetMasterGradient(Dispatcher& d, const OpView& op) {
+  OptimizerOf(d).SetMasterGradient(GroupOf(op));
+  return {};
+}
+std::vector<Tensor> ReturnMaster(Dispatcher& d, const OpView& op) {
+  OptimizerOf(d).ReturnMaster(GroupOf(op));
+  return {};
+}
+std::vector<Tensor> Gather(Dispatcher& d, const OpView&) {
+  OptimizerOf(d).GatherParameters();
+  return {};
+}
+
+// Twice: by the operator, and by the thread of Gloo that receives.
+void GatherAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t bytes = allocations::Bytes(op.integer(1), op.tensors(0)[0].dtype());
+  for (int copy = 0; copy < 2; ++copy) {
+    memory.Free(memory.Allocate(bytes, "aten::empty"), "c10d::_allgather_base_");
+  }
+}
+Work GatherWork(const OpView& op) { return {.move = op.integer(1)}; }
+Work PutBackWork(const OpView& op) { return {.move = work::Elements(op.tensor(1))}; }
+
+constexpr OpDef Silent(const Words& words, DeviceAllocations allocations, WorkFn work) {
+  return Kernel(Family::kDataMovement, words,
+                {.shape = shape::None,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow},
+                Alias::kNone, traffic::ReadAllWriteAll);
+}
+
+constexpr OpDef Part(OpName name, std::string_view summary, Signature signature,
+                     DecomposeFn decompose) {
+  return Composite(name, summary, signature, "", Family::kControl, decompose, precision::kFollow,
+                   kNoGradient);
+}
+
+constexpr std::array kRows{
+    Part("steelyard::enter_deepspeed",
+         "Begins a step of DeepSpeed's engine, which listens to gradients. Gives of each group of "
+         "parameters the part that this process steps, in float32.",
+         "(Tensor[] parameters, int[] counts, int stage, int ranks, int rank, bool first_step, "
+         "int reduce_bucket_size=500000000, bool overlap_comm=False, float gradient_clipping=1.0, "
+         "bool check_grad_overflow=True) -> Tensor[]",
+         Enter),
+    Composite("steelyard::scale_engine_loss",
+              "A loss divided by the number of micro-steps; and that, multiplied by a scale.",
+              "(Tensor loss) -> (Tensor, Tensor)", "", Family::kControl, ScaleLoss,
+              precision::kFollow),
+    Part("steelyard::end_engine_backward",
+         "Reduces the gradients that are left, and keeps those of this process's part.",
+         "(Tensor scaled, Tensor mean) -> ()", ReduceRest),
+    Part("steelyard::take_partition_norm", "The norm of all processes' gradients.", "() -> ()",
+         TakeNorm),
+    Part("steelyard::set_master_gradient",
+         "The gradient of what is stepped of a group, of which the norm is clipped.",
+         "(int group) -> ()", SetMasterGradient),
+    Part("steelyard::return_master", "Parameters of a group become what was stepped.",
+         "(int group) -> ()", ReturnMaster),
+    Silent({"steelyard::put_back", "What was stepped of parameters is copied to its place in them.",
+            "(Tensor[] parameters, Tensor master) -> ()",
+            "steelyard::put_back([f32[2,3], f32[5]], f32[6])"},
+           allocations::None, PutBackWork),
+    Silent({"steelyard::gather_parameters",
+            "All processes' parts of parameters that lie in one piece of so many elements.",
+            "(Tensor[] parameters, int elements) -> ()",
+            "steelyard::gather_parameters([f32[2,3], f32[5]], 12)"},
+           {GatherAllocations, allocations::None}, GatherWork),
+    Part("steelyard::gather_partitions", "All processes' parts of the parameters are gathered.",
+         "() -> ()", Gather),
+};
+
+}  // namespace
+
+std::span<const OpDef> DeepSpeedStep() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What DeepSpeed's ZeRO allocates in one process, and when, where parameters are whole: stages 1
+// and 2 (deepspeed/runtime/zero/stage_1_and_2.py of DeepSpeed 0.19.8).
+//
+//   engine made      the parameters of a group lie in one piece, of which this process steps an
+//                    equal part: its partition, of which there is a copy in float32, the master
+//   gradient ready   the first of a pass makes a bucket; each is copied there. Stage 1 waits until
+//                    the pass has ended
+//   bucket full      the mean is taken in place; what belongs to the partition is copied to memory
+//                    that is made once for all parameters that have a part in it; stage 2 lets the
+//                    other gradients go
+//   backward ends    the same for the rest; the bucket goes
+//   step             the norm, in float64; for each group the gradient of the master, which the
+//                    optimizer steps; then all parts of the parameters are gathered
+//
+// A bucket has the same size however few gradients there are, and a gradient that is larger than it
+// stays where it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
+
+namespace steelyard::ops {
+
+struct ZeroOptions {
+  int stage = 2;
+  std::int64_t ranks = 2, rank = 0;
+  bool first_step = false;
+  std::int64_t bucket = 0;      // reduce_bucket_size, in elements
+  bool overlaps = false;        // overlap_comm: two buckets in turn
+  bool clips = true;            // gradient_clipping is not 0
+  bool checks_overflow = true;  // check_grad_overflow, of parameters in bfloat16
+};
+
+class ZeroOptimizer final : public GradientListener {
+ public:
+  ZeroOptimizer(Dispatcher& d, const ZeroOptions& options) : d_(d), options_(options) {}
+
+  // Parameters that are stepped alike; gives their master.
+  Tensor AddGroup(const std::vector<Tensor>& parameters);
+
+  void OnReady(ValueId parameter) override;
+  void OnBackwardEnd() override {}
+  // The engine's backward pass ends.
+  void ReduceRest();
+
+  // The parts of a step, in this order, the second and third of each group.
+  void TakeNorm();
+  void SetMasterGradient(std::size_t group);
+  void ReturnMaster(std::size_t group);
+  void GatherParameters();
+
+ private:
+  struct Parameter {
+    ValueId id = kNoId;
+    std::size_t group = 0;
+    std::int64_t begin = 0, count = 0;  // in its group
+  };
+  // Of a bucket, what goes to the partition of one process.
+  struct Slice {
+    std::int64_t rank = 0, begin = 0, count = 0;
+  };
+  struct Group {
+    std::vector<std::size_t> parameters;  // places in parameters_
+    std::int64_t partition = 0;           // elements of each process
+    std::vector<Tensor> whole;            // the parameters, which lie in one piece
+    Tensor master;
+    std::vector<Tensor> averaged;  // what the gradient of the master is made of
+  };
+
+  DType dtype() const { return d_.ViewOf(parameters_[0].id).dtype(); }
+  // What of a parameter lies in the partition of a process.
+  Slice Within(const Parameter& parameter, std::int64_t rank) const;
+  bool IsMine(const Parameter& parameter) const {
+    return Within(parameter, options_.rank).count > 0;
+  }
+  void MakeBuckets();
+  void PutIntoBucket(std::size_t place);
+  void ReduceBucket();
+  std::vector<Slice> SlicesOfBucket() const;
+  void Average(const Tensor& bucket);
+  void SumAcross(const Tensor& bucket, const std::vector<Slice>& slices);
+  void KeepInPartition(const Parameter& parameter);
+  void CollectAveraged(Group& group);
+  void CheckOverflow();
+  Tensor NormOf(const Group& group);
+
+  Dispatcher& d_;
+  ZeroOptions options_;
+  std::vector<Parameter> parameters_;
+  std::unordered_map<ValueId, std::size_t> places_;
+  std::vector<Group> groups_;
+  std::vector<Tensor> buckets_;
+  std::size_t current_ = 0;          // of the buckets
+  std::vector<std::size_t> filled_;  // whose gradients are in it
+  std::int64_t filled_elements_ = 0;
+  std::optional<std::size_t> large_;  // what is in none, being larger than it
+  Tensor kept_;                       // gradients that have a part in the partition
+  std::int64_t kept_elements_ = 0;
+  Tensor norm_, last_norm_;
+};
+
+}  // namespace steelyard::ops

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of DeepSpeed's engine with ZeRO, against what each of two processes was measured to do.
+
+tests/data/deepspeed is made by tools/measure_deepspeed.py.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Weigh
+from test_truth import compare_events
+
+FOLDER = ROOT / "tests/data/deepspeed"
+TRUTH = {
+    p.name.removesuffix(".truth.json"): json.loads(p.read_text())
+    for p in sorted(FOLDER.glob("*.truth.json"))
+}
+# What oneDNN packs for products in bfloat16 depends on the CPU, and dies before they end.
+PRODUCTS = ("aten::addmm", "aten::mm", "aten::bmm")
+IN_FULL = [name for name in TRUTH if "-low." not in name]
+
+
+def model_of(name: str) -> Path:
+    model = name.split(".")[0]
+    return (FOLDER if model.endswith("-low") else ROOT / "tests/data/parallel") / f"{model}.pt2"
+
+
+def without_packing(events: list[list[Any]]) -> list[list[Any]]:
+    kept: list[list[Any]] = []
+    for event in events:
+        label, size = event[:2]
+        if label in PRODUCTS and kept and kept[-1] == [label, -size]:
+            kept.pop()
+        else:
+            kept.append([label, size])
+    return kept
+
+
+def memory_of(name: str, which: int, weigh: Weigh) -> dict[str, Any]:
+    first = ["--first-step"] if which == 0 else []
+    options = ["--train", "adamw", *TRUTH[name]["options"], "--events", *first]
+    memory: dict[str, Any] = weigh(model_of(name), *options)["memory"]
+    return memory
+
+
+def test_measured_are_there() -> None:
+    assert len({name.split(".")[0] for name in TRUTH}) >= 8
+    assert len([name for name in TRUTH if ".stage1" in name]) >= 12
+    assert len([name for name in TRUTH if ".stage2" in name]) >= 24
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("name", TRUTH)
+def test_events(name: str, which: int, weigh: Weigh) -> None:
+    predicted = memory_of(name, which, weigh)["events"]
+    measured = TRUTH[name]["steps"][which]
+    if name not in IN_FULL:
+        predicted, measured = without_packing(predicted), without_packing(measured)
+    compare_events(predicted, measured)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("name", IN_FULL)
+def test_peaks(name: str, which: int, weigh: Weigh) -> None:
+    assert memory_of(name, which, weigh)["peak_delta"] == TRUTH[name]["peaks"][which]
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_what_rests(name: str, weigh: Weigh) -> None:
+    """Parameters in one piece, a part of them in float32, and what a first step leaves."""
+    alone = weigh(model_of(name), "--train", "adamw")["memory"]
+    before = memory_of(name, 0, weigh)["resident"]
+    parameters = TRUTH[name]["trained_bytes"]
+    with_state = alone["resident"] - alone["training"]["optimizer_state"]
+    flat, master = TRUTH[name]["flat_bytes"], TRUTH[name]["master_bytes"]
+    assert before == with_state - parameters + flat + master
+    left = sum(size for _, size in TRUTH[name]["steps"][0])
+    assert memory_of(name, 1, weigh)["resident"] == before + left

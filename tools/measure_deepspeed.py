@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what each of two processes does that trains a model of parallel_models.py in
+DeepSpeed's engine with ZeRO, on the CPU.
+
+For each way of CASES it writes OUT/NAME.CASE.rankR.truth.json: every allocation and free as
+[innermost operator, signed bytes], in a first and a third step with AdamW; and OUT/NAME-low.pt2 of
+the models in bfloat16, exported on the meta device (structure only): those in float32 are in
+tests/data/parallel. A step: forward, backward, step; the caller holds the outputs until it ends.
+The ranks are processes of their own that talk through Gloo, each on one thread.
+
+usage: measure_deepspeed.py OUT [NAME.CASE]...
+needs: torch, deepspeed
+"""
+
+import itertools
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+os.environ["DS_ACCELERATOR"] = "cpu"
+
+import torch
+import torch.distributed as dist
+from parallel_models import MODELS, Model
+from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
+
+RANKS = 2
+GLOO = "gloo:"  # its own records, of what its threads do
+# What stands where in DeepSpeed's JSON.
+IN_ENGINE = ("gradient_clipping",)
+IN_BF16 = ("check_grad_overflow",)
+SMALL = 150_000  # elements of a bucket: less than some parameters have
+# Stage of ZeRO, and options as `--parallel-args` takes them.
+CASES: dict[str, tuple[int, dict[str, Any]]] = {
+    "stage1": (1, {"reduce_bucket_size": 4_000_000}),
+    "stage1-small": (1, {"reduce_bucket_size": SMALL}),
+    "stage2": (2, {"reduce_bucket_size": 4_000_000}),
+    "stage2-small": (2, {"reduce_bucket_size": SMALL}),
+    "stage2-overlap": (2, {"reduce_bucket_size": SMALL, "overlap_comm": True}),
+    "stage2-unclipped": (2, {"reduce_bucket_size": SMALL, "gradient_clipping": 0.0}),
+    "stage2-unchecked": (2, {"reduce_bucket_size": SMALL, "check_grad_overflow": False}),
+    "stage2-default": (2, {}),
+}
+LOW = "-low"
+
+
+def lowered(model: Model) -> Model:
+    def inputs() -> tuple[torch.Tensor, ...]:
+        return tuple(x.bfloat16() if x.is_floating_point() else x for x in model.inputs())
+
+    return replace(model, make=lambda: model.make().bfloat16(), inputs=inputs)
+
+
+ALL = {name: model for name, model in MODELS.items() if not name.endswith("-double")}
+ALL |= {f"{name}{LOW}": lowered(ALL[name]) for name in ("perceptron", "writer", "odd")}
+
+
+def chosen(asked: list[str]) -> list[tuple[str, str]]:
+    return [
+        (name, case)
+        for name, case in itertools.product(ALL, CASES)
+        if (not asked or f"{name}.{case}" in asked)
+        and (case != "stage2-default" or name in ("perceptron", "odd-low"))
+        and (case != "stage2-unchecked" or name.endswith(LOW))
+    ]
+
+
+def exported(model: Model, device: str) -> Any:
+    with torch.device(device):
+        return torch.export.export(model.make().train(), model.inputs(), strict=False)
+
+
+def config_of(name: str, case: str) -> dict[str, Any]:
+    stage, options = CASES[case]
+    engine = {key: options[key] for key in IN_ENGINE if key in options}
+    low = {key: options[key] for key in IN_BF16 if key in options}
+    zero = {key: options[key] for key in options if key not in (*IN_ENGINE, *IN_BF16)}
+    config = {
+        "train_micro_batch_size_per_gpu": 1,
+        "zero_optimization": {"stage": stage, **zero},
+        **engine,
+    }
+    return config | ({"bf16": {"enabled": True, **low}} if name.endswith(LOW) else {})
+
+
+class Rank:
+    """A process that trains."""
+
+    def __init__(self, name: str, case: str) -> None:
+        import deepspeed
+
+        self.plain = exported(ALL[name], "cpu").module()
+        self.inputs = ALL[name].inputs()
+        trained = [p for p in self.plain.parameters() if p.requires_grad]
+        adamw = torch.optim.AdamW(trained, lr=1e-3, foreach=False)
+        self.engine, *_ = deepspeed.initialize(
+            model=self.plain, optimizer=adamw, config=config_of(name, case)
+        )
+
+    def step(self) -> None:
+        outputs = self.engine(*self.inputs)
+        loss = outputs[0]
+        self.engine.backward(loss)
+        self.engine.step()
+        del outputs, loss
+
+    def kept(self) -> int:
+        """What a first step leaves: the optimizer's state and the norm of the gradients."""
+        state = self.engine.optimizer.optimizer.state
+        return total_bytes(t for of in state.values() for t in of.values()) + 4
+
+
+def told_once(events: Events, gathered: set[int]) -> Events:
+    """What Gloo's thread frees while the operator waits for it is now in the operator, now not."""
+    told: Events = []
+    for label, size in events:
+        is_copy = -size in gathered and told[-1] == ["aten::empty", -size]
+        told.append(["c10d::_allgather_base_" if is_copy else label, size])
+    return told
+
+
+def all_say(flag: bool) -> bool:
+    told = torch.tensor([int(flag)])
+    dist.all_reduce(told, dist.ReduceOp.MIN)
+    return bool(told)
+
+
+def measure(name: str, case: str, folder: Path, rank: int) -> None:
+    while True:
+        process = Rank(name, case)
+        zero = process.engine.optimizer
+        gathered = {flat.nbytes for flat in zero.bit16_groups_flat}
+        steps = [told_once(events_of(process.step, GLOO), gathered) for _ in range(3)]
+        # A tensor that Gloo's thread is the last to hold dies there, where nothing is told of it.
+        sums = [sum(size for _, size in events) for events in steps]
+        if all_say(sums[0] == process.kept() and sums[2] == 0):
+            break
+    stage, options = CASES[case]
+    masters = [part.nbytes for part in zero.single_partition_of_fp32_groups]
+    truth = {
+        "name": f"{name}.{case}.rank{rank}",
+        "torch": torch.__version__,
+        "options": ["--parallel", f"deepspeed{stage}", "--ranks", str(RANKS), "--rank", str(rank)]
+        + [word for k, v in options.items() for word in ("--parallel-args", f"{k}={v}")],
+        "trained_bytes": total_bytes(p for p in process.plain.parameters() if p.requires_grad),
+        "flat_bytes": sum(gathered),
+        "master_bytes": sum(masters),
+        "peaks": [peak_of(steps[0]), peak_of(steps[2])],
+        "steps": [steps[0], steps[2]],
+    }
+    save_truth(truth, folder)
+    print(truth["name"], truth["peaks"], flush=True)
+
+
+def run_rank(rank: int, folder: Path, names: list[str]) -> None:
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore")
+    import deepspeed
+
+    logging.disable(logging.WARNING)
+    store = dist.FileStore(os.environ["MEETING"], RANKS)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
+    deepspeed.init_distributed(dist_backend="gloo", auto_mpi_discovery=False)
+    for name, case in chosen(names):
+        measure(name, case, folder, rank)
+    dist.barrier()
+    os._exit(0)  # threads of Gloo may wait for each other
+
+
+def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder, asked = Path(sys.argv[1]), sys.argv[2:]
+    if "RANK" in os.environ:
+        run_rank(int(os.environ["RANK"]), folder, asked)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in dict.fromkeys(name for name, _ in chosen(asked) if name.endswith(LOW)):
+        save_structure(exported(ALL[name], "meta"), folder / f"{name}.pt2")
+    with tempfile.TemporaryDirectory() as meeting:
+        ranks = [
+            subprocess.Popen(
+                [sys.executable, *sys.argv],
+                env={
+                    **os.environ,
+                    "RANK": str(rank),
+                    "LOCAL_RANK": str(rank),
+                    "WORLD_SIZE": str(RANKS),
+                    "MEETING": f"{meeting}/store",
+                },
+            )
+            for rank in range(RANKS)
+        ]
+        sys.exit(max(process.wait() for process in ranks))
+
+
+if __name__ == "__main__":
+    main()
