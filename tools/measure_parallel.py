@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports the models of parallel_models.py and measures what one of several processes does that
 trains them together, wrapped in DistributedDataParallel, without or with ZeroRedundancyOptimizer
-(ZeRO-1), or by fully_shard (FSDP2), on the CPU and with --cuda on a device.
+(ZeRO-1), by fully_shard (FSDP2), or with layers that parallelize_module shares, on the CPU and with
+--cuda on a device.
 
 For each NAME it writes OUT/NAME.pt2, exported on the meta device (structure only), and for each way
 of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation and free of rank
@@ -10,7 +11,7 @@ of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation
 (the third of a static graph), which makes the buckets anew, and a last step with AdamW. A step:
 forward, backward, the optimizer, zero_grad; the caller holds the output until it ends. The ranks
 are processes of their own that talk through Gloo, each on one thread. Where they keep state of
-different parameters, there is a file of each rank, OUT/NAME.CASE.rank1.truth.json.
+different parameters or parts, there is a file of each rank, OUT/NAME.CASE.rank1.truth.json.
 
 With --cuda, OUT/NAME.CASE.cuda-smXX.truth.json has of the first, the second and the third step what
 torch.cuda tells at its end: most bytes allocated, requested and reserved, and segments; and of the
@@ -21,6 +22,7 @@ usage: measure_parallel.py [--cuda] OUT [NAME[.CASE]...]
 needs: torch; for --cuda a CUDA build of it
 """
 
+import contextlib
 import gc
 import itertools
 import os
@@ -41,14 +43,22 @@ from recording import Events, events_of, peak_of, save_structure, save_truth, to
 from torch import nn
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
-from torch.distributed.tensor import DTensor
+from torch.distributed.tensor import DTensor, Replicate, init_device_mesh
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    RowwiseParallel,
+    parallelize_module,
+)
 from torch.nn.parallel import DistributedDataParallel
 
 RANKS = 2
 MICRO_STEPS = 3  # of a step, of which all but the last are in no_sync()
 # Its own records, of what its threads do.
 GLOO = "gloo:"
-GATHERING = re.compile(r"FSDP::all_gather( \(.*\))?")
+GATHERING = {
+    "c10d::_allgather_base_": re.compile(r"FSDP::all_gather( \(.*\))?"),
+    "c10d::allgather_into_tensor_coalesced_": re.compile("_c10d_functional::wait_tensor"),
+}
 # How a model is wrapped, and what says the same to `steelyard weigh`.
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ddp": ({}, []),
@@ -86,6 +96,14 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"param_dtype": "low", "reduce_dtype": "low", "output_dtype": "high"},
         [],
     ),
+    "tp": ({}, []),
+    "tp-micro": ({}, ["--accumulate", str(MICRO_STEPS)]),
+    "tp-amp": ({}, ["--amp", "bf16"]),  # on a device: kernels of CPUs differ in it
+}
+STYLES = {
+    "colwise": ColwiseParallel(),
+    "colwise_gather": ColwiseParallel(output_layouts=Replicate()),
+    "rowwise": RowwiseParallel(),
 }
 DTYPES = {
     "cpu": {"low": torch.float32, "high": torch.float64},
@@ -101,8 +119,20 @@ def is_partitioned(case: str) -> bool:
     return case.startswith("zero")
 
 
+def is_shared(case: str) -> bool:
+    return case.startswith("tp")
+
+
+def tells_ranks_apart(case: str) -> bool:
+    return is_partitioned(case) or is_shared(case)
+
+
 def is_accumulated(case: str) -> bool:
     return "micro" in case
+
+
+def is_cast(case: str) -> bool:
+    return "amp" in case
 
 
 def has_policy(case: str) -> bool:
@@ -133,10 +163,18 @@ def without_output_dtype(wrapping: dict[str, Any]) -> dict[str, Any]:
     return {"mp_policy": replace(wrapping["mp_policy"], output_dtype=None)}
 
 
-def options_of(case: str, rank: int, device: str) -> list[str]:
-    wrapper = "fsdp" if is_sharded(case) else "zero1" if is_partitioned(case) else "ddp"
-    which = ["--rank", str(rank)] if is_partitioned(case) else []
+def wrapper_of(case: str) -> str:
+    wrappers = {"fsdp": is_sharded, "zero1": is_partitioned, "tp": is_shared}
+    return next((name for name, is_it in wrappers.items() if is_it(case)), "ddp")
+
+
+def options_of(name: str, case: str, rank: int, device: str) -> list[str]:
+    wrapper = wrapper_of(case)
+    which = ["--rank", str(rank)] if tells_ranks_apart(case) else []
     more = CASES[case][1]
+    if is_shared(case):
+        plan = ",".join(f"{layers}={style}" for layers, style in MODELS[name].plan.items())
+        more = ["--tp-plan", plan, *more]
     if has_policy(case):
         policy = wrapping_of(case, device)["mp_policy"]
         given = {key: str(getattr(policy, key)).removeprefix("torch.") for key in CASES[case][0]}
@@ -151,6 +189,8 @@ def chosen(asked: list[str], device: str) -> list[tuple[str, str]]:
         for name, case in itertools.product(MODELS, CASES)
         if name.endswith("-double") == (has_policy(case) and device == "cpu")
         and (MODELS[name].uses_all or takes_unused(case))
+        and bool(MODELS[name].plan) == is_shared(case)
+        and (device == "cuda" or not is_cast(case))
     ]
     return [
         (name, case) for name, case in pairs if not asked or {name, f"{name}.{case}"} & set(asked)
@@ -191,32 +231,40 @@ class Rank:
 
     def __init__(self, model: Model, case: str, device: str = "cpu") -> None:
         # What is sharded on a device takes memory there only once it is sharded.
-        first = "meta" if is_sharded(case) and device == "cuda" else device
+        keeps_parts = is_sharded(case) or is_shared(case)
+        first = "meta" if keeps_parts and device == "cuda" else device
         with torch.device(first):
             # A graph has no modules to shard.
-            live = model.make().train() if is_sharded(case) and model.units else None
+            has_modules = (is_sharded(case) and model.units) or is_shared(case)
+            live = model.make().train() if has_modules else None
         self.plain = live or exported(model, first).module()
         self.inputs_of = model.inputs
-        self.case, self.units = case, model.units
+        self.case, self.units, self.plan = case, model.units, model.plan
         self.module: nn.Module = self.plain
         self.device = device
 
     def wrap(self) -> None:
         wrapping = wrapping_of(self.case, self.device)
-        if is_sharded(self.case):
+        if is_shared(self.case):
+            mesh = init_device_mesh(self.device, (RANKS,))
+            styles = {layers: STYLES[style] for layers, style in self.plan.items()}
+            parallelize_module(self.plain, mesh, styles)
+        elif is_sharded(self.case):
             for name, part in self.plain.named_modules():
                 if any(fnmatch(name, unit) for unit in self.units):
                     fully_shard(part, **without_output_dtype(wrapping))
             fully_shard(self.plain, **wrapping)
-            if self.device == "cuda":
-                materialize(self.plain, {})
         else:
             of_ddp = {} if is_partitioned(self.case) else wrapping
             self.module = DistributedDataParallel(self.plain, **of_ddp)
+        if (is_sharded(self.case) or is_shared(self.case)) and self.device == "cuda":
+            materialize(self.plain, {})
         with torch.device(self.device):
             self.inputs = self.inputs_of()
         trained = [p for p in self.plain.parameters() if p.requires_grad]
-        adamw: Any = {"lr": 1e-3, "foreach": self.device == "cuda"}
+        # Tensors of several kinds it steps one by one.
+        foreach = self.device == "cuda" and not is_shared(self.case)
+        adamw: Any = {"lr": 1e-3, "foreach": foreach}
         self.optimizer: torch.optim.Optimizer
         if is_partitioned(self.case):
             self.optimizer = ZeroRedundancyOptimizer(
@@ -227,7 +275,8 @@ class Rank:
 
     def micro_step(self) -> tuple[Any, Any]:
         """Its outputs and what was differentiated, which the caller lets go in this order."""
-        outputs = self.module(*self.inputs)
+        with torch.autocast(self.device, torch.bfloat16, is_cast(self.case)):
+            outputs = self.module(*self.inputs)
         loss = outputs[0]
         if is_accumulated(self.case):
             loss = loss / MICRO_STEPS
@@ -236,7 +285,8 @@ class Rank:
 
     def step(self) -> None:
         if is_accumulated(self.case):
-            with self.module.no_sync():
+            wraps = isinstance(self.module, DistributedDataParallel)
+            with self.module.no_sync() if wraps else contextlib.nullcontext():
                 for _ in range(MICRO_STEPS - 1):
                     outputs, loss = self.micro_step()
                     del outputs, loss
@@ -248,11 +298,11 @@ class Rank:
 
 def told_once(events: Events) -> Events:
     """What Gloo's thread frees, which was allocated last, while the operator waits for it is now in
-    the operator, now in the record around it."""
+    the operator, now in what waits for that."""
     told, last = [], 0
     for label, size in events:
-        is_copy = GATHERING.fullmatch(label) and size == -last
-        told.append(["c10d::_allgather_base_" if is_copy else label, size])
+        copies = [name for name, waits in GATHERING.items() if waits.fullmatch(label)]
+        told.append([copies[0] if copies and size == -last else label, size])
         last = size if size > 0 else last
     return told
 
@@ -266,7 +316,8 @@ def is_complete(steps: list[Events], process: Rank) -> bool:
     state = [t for of in optimizer.state.values() for t in of.values()]
     local = [t.to_local() if isinstance(t, DTensor) else t for t in state]
     sums = [sum(size for _, size in events) for events in steps]
-    made_anew = 0 if is_sharded(process.case) else sums[1]
+    keeps_none = is_sharded(process.case) or is_shared(process.case)
+    made_anew = 0 if keeps_none else sums[1]
     return bool(sums[0] == total_bytes(local) and made_anew == sums[2] == 0)
 
 
@@ -276,9 +327,26 @@ def all_say(flag: bool) -> bool:
     return bool(told)
 
 
+def steady_step(process: Rank) -> Events:
+    """One of which everything is told: of a sum, Gloo's thread is often the last to hold a copy."""
+    while True:
+        events = told_once(events_of(process.step, GLOO))
+        if all_say(sum(size for _, size in events) == 0):
+            return events
+
+
+def steps_of(process: Rank) -> list[Events]:
+    if is_shared(process.case):
+        first = told_once(events_of(process.step, GLOO))
+        return [first, *(steady_step(process) for _ in range(2))]
+    steps = [told_once(events_of(process.step, GLOO)) for _ in range(count_of(process.case))]
+    del steps[1:-2]
+    return steps
+
+
 def measure(name: str, case: str, folder: Path, rank: int) -> None:
-    is_written = rank == 0 or is_partitioned(case)
-    if is_sharded(case):
+    is_written = rank == 0 or tells_ranks_apart(case)
+    if is_sharded(case) or is_shared(case):
         # What DTensor works out of each operator when it meets it first, it keeps.
         first = Rank(MODELS[name], case)
         first.wrap()
@@ -288,8 +356,7 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         parameters = list(process.plain.parameters())
         sizes = [(p.nbytes, p.requires_grad) for p in parameters]
         wrap = events_of(process.wrap, GLOO)
-        steps = [told_once(events_of(process.step, GLOO)) for _ in range(count_of(case))]
-        del steps[1:-2]
+        steps = steps_of(process)
         if all_say(not is_written or is_complete(steps, process)):
             break
     if not is_written:
@@ -297,7 +364,7 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
     truth = {
         "name": f"{name}.{case}" + (f".rank{rank}" if rank else ""),
         "torch": torch.__version__,
-        "options": options_of(case, rank, "cpu"),
+        "options": options_of(name, case, rank, "cpu"),
         "param_bytes": sum(size for size, _ in sizes),
         "trained_bytes": sum(size for size, trained in sizes if trained),
         "wrap": wrap,
@@ -339,7 +406,7 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     gc.collect()
     torch.cuda.empty_cache()
     process.wrap()
-    if not is_sharded(case):
+    if not is_sharded(case) and not is_shared(case):
         process.module.register_comm_hook(None, summed)
     peaks = [cuda_peaks(process) for _ in range(count_of(case))]
     del peaks[1:-2]
@@ -347,7 +414,7 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     truth = {
         "name": f"{name}.{case}.cuda-sm{major}{minor}",
         "torch": torch.__version__,
-        "options": options_of(case, 0, "cuda"),
+        "options": options_of(name, case, 0, "cuda"),
         "peaks": peaks,
         "events": cuda_events(process),
     }

@@ -7,7 +7,7 @@ are used twice, and such as are not trained.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -21,6 +21,8 @@ class Model:
     inputs: Callable[[], tuple[torch.Tensor, ...]]
     units: tuple[str, ...] = ()  # patterns of modules that are sharded apart
     uses_all: bool = True  # of its parameters
+    # How processes share its layers: nothing, where each has all of them.
+    plan: dict[str, str] = field(default_factory=dict)
 
 
 class Perceptron(nn.Module):
@@ -145,6 +147,66 @@ class Partial(nn.Module):
         return F.cross_entropy(scores, classes), scores, scores.argmax(-1)
 
 
+class FeedForward(nn.Module):
+    """Two layers that are shared, with a bias and without, between two that are not."""
+
+    def __init__(self, bias: bool) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(24, 64), nn.Linear(64, 10)
+        self.up, self.down = nn.Linear(64, 256, bias=bias), nn.Linear(256, 64, bias=bias)
+
+    def forward(self, x: torch.Tensor, classes: torch.Tensor) -> tuple[Any, Any]:
+        x = self.first(x)
+        scores = self.last(x + self.down(F.relu(self.up(x))))
+        return F.cross_entropy(scores, classes), scores
+
+
+class SharedBlock(nn.Module):
+    """Of a transformer, as a plan's user writes it: as many heads as there are in what comes."""
+
+    def __init__(self, width: int, heads: int, groups: int, inner: int, bias: bool) -> None:
+        super().__init__()
+        self.of_head = width // heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.q, self.o = (nn.Linear(width, width, bias=bias) for _ in range(2))
+        self.k, self.v = (nn.Linear(width, groups * self.of_head, bias=bias) for _ in range(2))
+        self.gate, self.up = (nn.Linear(width, inner, bias=bias) for _ in range(2))
+        self.down = nn.Linear(inner, width, bias=bias)
+
+    def heads(self, x: torch.Tensor) -> torch.Tensor:
+        return x.view(*x.shape[:2], -1, self.of_head).transpose(1, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.norm1(x)
+        q, k, v = self.heads(self.q(y)), self.heads(self.k(y)), self.heads(self.v(y))
+        times = q.shape[1] // k.shape[1]
+        if times > 1:
+            k = k.repeat_interleave(times, 1)
+            v = v.repeat_interleave(times, 1)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.o(mixed.transpose(1, 2).reshape(*x.shape[:2], -1))
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class SharedWriter(nn.Module):
+    """A causal transformer; two processes cannot share its 101 words evenly."""
+
+    def __init__(self, groups: int = 4, bias: bool = True) -> None:
+        super().__init__()
+        self.words = nn.Embedding(101, 48)
+        self.layers = nn.ModuleList(SharedBlock(48, 4, groups, 128, bias) for _ in range(2))
+        self.norm = nn.LayerNorm(48)
+        self.head = nn.Linear(48, 101, bias=False)
+
+    def forward(self, words: torch.Tensor, labels: torch.Tensor) -> tuple[Any, Any]:
+        x = self.words(words)
+        for layer in self.layers:
+            x = layer(x)
+        scores = self.head(self.norm(x))
+        return F.cross_entropy(scores.flatten(0, 1), labels.flatten()), scores
+
+
 def ids(*sizes: int) -> torch.Tensor:
     return torch.ones(sizes, dtype=torch.long)
 
@@ -162,6 +224,33 @@ MODELS: dict[str, Model] = {
     "partial": Model(Partial, lambda: (torch.zeros(8, 300), ids(8)), uses_all=False),
 }
 
+FEED_FORWARD = {"up": "colwise", "down": "rowwise"}
+IN_LAYERS = {
+    f"layers.*.{name}": style
+    for name, style in [
+        *((name, "colwise") for name in ("q", "k", "v", "gate", "up")),
+        *((name, "rowwise") for name in ("o", "down")),
+    ]
+}
+SHARED: dict[str, Model] = {
+    "feedforward": Model(
+        lambda: FeedForward(bias=True),
+        lambda: (torch.zeros(8, 24), ids(8)),
+        plan=FEED_FORWARD,
+    ),
+    "feedforward-plain": Model(
+        lambda: FeedForward(bias=False),
+        lambda: (torch.zeros(8, 24), ids(8)),
+        plan=FEED_FORWARD,
+    ),
+    "blocks": Model(SharedWriter, lambda: (ids(2, 16), ids(2, 16)), plan=IN_LAYERS),
+    "blocks-grouped": Model(
+        lambda: SharedWriter(groups=2, bias=False),
+        lambda: (ids(2, 16), ids(2, 16)),
+        plan={**IN_LAYERS, "head": "colwise_gather", "words": "colwise_gather"},
+    ),
+}
+
 
 def doubled(model: Model) -> Model:
     """In float64, of which float32 is the low precision: its kernels are alike on every CPU."""
@@ -173,3 +262,4 @@ def doubled(model: Model) -> Model:
 
 
 MODELS |= {f"{name}-double": doubled(model) for name, model in MODELS.items() if model.uses_all}
+MODELS |= SHARED

@@ -68,6 +68,12 @@ struct ShardPrecision {
   bool cast_inputs = true;           // what modules are called with, to that of parameters
 };
 
+// Layers that processes share: parallelize_module(model, mesh, {pattern: style}).
+struct LayerPlan {
+  std::string pattern;  // of modules, "layers.*.q_proj"
+  std::string style;    // "colwise", "rowwise", "colwise_gather"
+};
+
 // What makes one step of several processes.
 struct ParallelOptions {
   std::string wrapper = {};  // a name of `Wrappers`; empty: a loop over all gradients
@@ -81,10 +87,12 @@ struct ParallelOptions {
   std::vector<std::string> units = {};
   bool keep_gathered = false;  // reshard_after_forward=False
   ShardPrecision precision = {};
+  // Of parallelize_module: the first that matches a module is its style.
+  std::vector<LayerPlan> plan = {};
   // Of ZeroRedundancyOptimizer.
   bool parameter_views = false;  // parameters_as_bucket_view=True
-  // Of it and of DeepSpeed: which process is told; without it one that steps most elements, the
-  // first of such.
+  // Which process is told, of those that differ; without it the first of those that step most
+  // elements, or have the largest parts.
   std::optional<int> rank = {};
   // Of DeepSpeed's JSON: those that change what a step allocates, by the names that they have
   // there.
@@ -204,6 +212,7 @@ struct WrapperInfo {
   bool shards = false;      // each process keeps a part of every parameter, and gathers the whole
   bool partitions = false;  // each steps some of the parameters, and sends these to the others
   int zero_stage = 0;       // of DeepSpeed, whose engine runs the step
+  bool shares_layers = false;  // each has a part of some layers' weights, and computes with it
 };
 
 std::span<const LossInfo> Losses();
@@ -214,6 +223,8 @@ bool Shards(const ParallelOptions& options);
 bool Partitions(const ParallelOptions& options);
 // The stage of DeepSpeed's ZeRO; 0 without it.
 int ZeroStage(const ParallelOptions& options);
+// The same of what layers compute.
+bool SharesLayers(const ParallelOptions& options);
 std::span<const OptimizerInfo> Optimizers();
 // The options of an optimizer with their defaults: all that change what a step costs among them.
 std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);

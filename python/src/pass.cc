@@ -57,6 +57,10 @@ void BindTraining(nb::module_& module) {
       .def_rw("reduce", &ShardPrecision::reduce)
       .def_rw("output", &ShardPrecision::output)
       .def_rw("cast_inputs", &ShardPrecision::cast_inputs);
+  nb::class_<LayerPlan>(module, "LayerPlan")
+      .def(nb::init<std::string, std::string>(), nb::arg("pattern"), nb::arg("style"))
+      .def_rw("pattern", &LayerPlan::pattern)
+      .def_rw("style", &LayerPlan::style);
   nb::class_<ParallelOptions>(module, "ParallelOptions")
       .def(nb::init<>())
       .def_rw("wrapper", &ParallelOptions::wrapper)
@@ -67,12 +71,14 @@ void BindTraining(nb::module_& module) {
       .def_rw("units", &ParallelOptions::units)
       .def_rw("keep_gathered", &ParallelOptions::keep_gathered)
       .def_rw("precision", &ParallelOptions::precision)
+      .def_rw("plan", &ParallelOptions::plan)
       .def_rw("parameter_views", &ParallelOptions::parameter_views)
       .def_rw("rank", &ParallelOptions::rank)
       .def_rw("arguments", &ParallelOptions::arguments);
   module.def("shards", &Shards, nb::arg("options"));
   module.def("partitions", &Partitions, nb::arg("options"));
   module.def("zero_stage", &ZeroStage, nb::arg("options"));
+  module.def("shares_layers", &SharesLayers, nb::arg("options"));
   nb::class_<TrainOptions>(module, "TrainOptions")
       .def(nb::init<>())
       .def_rw("optimizer", &TrainOptions::optimizer)

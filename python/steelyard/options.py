@@ -49,6 +49,7 @@ class WeighKeywords(TypedDict, total=False):
     shard_units: Iterable[str]
     keep_gathered: bool
     mp_policy: Mapping[str, object]
+    tp_plan: Mapping[str, str]
     parameter_views: bool
     rank: int
     parallel_args: Mapping[str, Any]
@@ -96,7 +97,7 @@ OF_TRAINING = frozenset(
         "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate",
         "unroll", "zero_grad", "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views",
         "find_unused_parameters", "static_graph", "shard_units", "keep_gathered", "mp_policy",
-        "parameter_views", "rank", "parallel_args",
+        "tp_plan", "parameter_views", "rank", "parallel_args",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -186,6 +187,10 @@ CHECKS: dict[str, Check] = {
     "mp_policy": (
         _is_mapping(lambda _: True),
         'options of MixedPrecisionPolicy, such as {"param_dtype": "bfloat16"}',
+    ),
+    "tp_plan": (
+        _is_mapping(_is_text),
+        'styles by modules, such as {"*.up": "colwise", "*.down": "rowwise"}',
     ),
     "progress": (lambda value: isinstance(value, bool) or callable(value), "True or a function"),
     "generate": (
@@ -309,7 +314,10 @@ def _refuse_unknown_names(keywords: Mapping[str, Any]) -> None:
 
 
 def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
-    given = [name for name in keywords if name in OF_TRAINING and keywords[name]]
+    # A forward pass shares layers, too.
+    shared = {"ranks", "parallel", "tp_plan", "rank"} if keywords.get("parallel") == "tp" else set()
+    names = OF_TRAINING - shared
+    given = [name for name in keywords if name in names and keywords[name]]
     if given and not keywords.get("train"):
         raise UsageError(
             "options of a training step are given, but no optimizer",
@@ -429,8 +437,10 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     parallel.keep_gathered = bool(keywords.get("keep_gathered", False))
     parallel.precision = _shard_precision(keywords.get("mp_policy") or {})
     has_engine = _core.zero_stage(parallel) > 0
+    shares_layers = _core.shares_layers(parallel)
+    sums = bool(parallel.wrapper) and not (shards or has_engine or shares_layers)
     for name in ("bucket_views", "bucket_cap_mb", "find_unused_parameters", "static_graph"):
-        if keywords.get(name) and (shards or has_engine or not parallel.wrapper):
+        if keywords.get(name) and not sums:
             raise UsageError(
                 "no wrapper sums gradients in buckets", name, 'Name one: parallel="ddp".'
             )
@@ -440,10 +450,19 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     parallel.bucket_views = bool(keywords.get("bucket_views", False))
     parallel.find_unused = bool(keywords.get("find_unused_parameters", False))
     parallel.static_graph = bool(keywords.get("static_graph", False))
+    plan = keywords.get("tp_plan") or {}
+    if plan and not shares_layers:
+        message = "no wrapper has processes share layers"
+        raise UsageError(message, "tp_plan", 'Name one: parallel="tp".')
+    if shares_layers and not plan:
+        hint = 'Name some: tp_plan={"*.up": "colwise", "*.down": "rowwise"}.'
+        raise UsageError("no layer is shared", "parallel", hint)
+    parallel.plan = [_core.LayerPlan(modules, style) for modules, style in plan.items()]
     for name in ("parameter_views", "rank"):
         # Rank 0 is one.
         given = keywords.get(name) is not None and keywords.get(name) is not False
-        if given and not (_core.partitions(parallel) or (has_engine and name == "rank")):
+        has_rank = name == "rank" and (has_engine or shares_layers)
+        if given and not (_core.partitions(parallel) or has_rank):
             raise UsageError(
                 "no wrapper shares out what is stepped", name, 'Name one: parallel="zero1".'
             )

@@ -82,6 +82,23 @@ Result<ShardPrecision> ReadShardPrecision(std::string_view text) {
   return policy;
 }
 
+Result<std::vector<LayerPlan>> ReadLayerPlan(std::string_view text) {
+  std::vector<LayerPlan> plan;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t equals = part.rfind('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size()) {
+      return Unexpected(
+          UsageError(fmt::format("\"{}\" is no pattern of modules and its style", part),
+                     "--tp-plan", "Write it as '*.up=colwise,*.down=rowwise'."));
+    }
+    plan.push_back({std::string(part.substr(0, equals)), std::string(part.substr(equals + 1))});
+    if (comma == std::string_view::npos) return plan;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
@@ -253,13 +270,18 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .help = "what fsdp casts, as param_dtype=bfloat16,reduce_dtype=float32: options of "
                 "MixedPrecisionPolicy, output_dtype and cast_forward_inputs, too",
         .field = &mp_policy_},
+       {.name = "--tp-plan",
+        .arg = "PLAN",
+        .help = "layers that tp has the processes share, as '*.up=colwise,*.down=rowwise': "
+                "patterns of modules and colwise, rowwise or colwise_gather, which gives the whole",
+        .field = &plan_},
        {.name = "--parameter-views",
         .help = "parameters that a process steps lie in one piece (parameters_as_bucket_view=True)",
         .field = &parameter_views_},
        {.name = "--rank",
         .arg = "N",
-        .help = "which process of zero1 or deepspeed is told, from 0 on; without it one that steps "
-                "most",
+         .help = "which process of zero1, deepspeed or tp is told, from 0 on; without it one that "
+                 "has most",
         .field = &rank_,
         .least = 0,
         .most = std::numeric_limits<int>::max()},
@@ -312,13 +334,16 @@ Status TrainFlags::CheckNesterov(const std::vector<OptimizerOption>& given) cons
 }
 
 Status TrainFlags::CheckWrapper() const {
-  const bool shards = Shards({.wrapper = parallel_});
+  const ParallelOptions wrapper{.wrapper = parallel_};
+  const bool shards = Shards(wrapper);
+  const bool shares_layers = SharesLayers(wrapper);
+  const bool has_engine = ZeroStage(wrapper) > 0;
+  const bool sums_in_buckets = !parallel_.empty() && !shards && !shares_layers && !has_engine;
   for (const auto& [given, flag] : {std::pair(bucket_views_, "--bucket-views"),
                                     std::pair(bucket_cap_mb_.has_value(), "--bucket-cap-mb"),
                                     std::pair(find_unused_, "--find-unused-parameters"),
                                     std::pair(static_graph_, "--static-graph")}) {
-    if (!given || (!parallel_.empty() && !shards && ZeroStage({.wrapper = parallel_}) == 0))
-      continue;
+    if (!given || sums_in_buckets) continue;
     return Unexpected(
         UsageError("no wrapper sums gradients in buckets", flag, "Name one: --parallel ddp."));
   }
@@ -329,13 +354,19 @@ Status TrainFlags::CheckWrapper() const {
                                                        : "--shard-units",
                                  "Name one: --parallel fsdp."));
   }
-  const bool has_engine = ZeroStage({.wrapper = parallel_}) > 0;
   if (!has_engine && !arguments_of_engine_.empty()) {
     return Unexpected(UsageError("no wrapper has options of DeepSpeed's JSON", "--parallel-args",
                                  "Name one: --parallel deepspeed2."));
   }
-  const bool has_rank = Partitions({.wrapper = parallel_}) || has_engine;
-  if ((!has_rank && rank_) || (!Partitions({.wrapper = parallel_}) && parameter_views_)) {
+  if (shares_layers == plan_.empty()) {
+    return Unexpected(shares_layers
+                          ? UsageError("no layer is shared", "--parallel tp",
+                                       "Name some: --tp-plan '*.up=colwise,*.down=rowwise'.")
+                          : UsageError("no wrapper has processes share layers", "--tp-plan",
+                                       "Name one: --parallel tp."));
+  }
+  const bool has_rank = Partitions(wrapper) || has_engine || shares_layers;
+  if ((!has_rank && rank_) || (!Partitions(wrapper) && parameter_views_)) {
     return Unexpected(UsageError("no wrapper shares out what is stepped",
                                  parameter_views_ ? "--parameter-views" : "--rank",
                                  "Name one: --parallel zero1."));
@@ -364,7 +395,14 @@ Status TrainFlags::Check() const {
 }
 
 Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given) const {
-  if (const std::string_view flag = FirstOf(given, names_); optimizer_.empty() && !flag.empty()) {
+  std::vector<std::string_view> of_step = names_;
+  // A forward pass shares layers, too.
+  if (SharesLayers({.wrapper = parallel_})) {
+    std::erase_if(of_step, [](std::string_view name) {
+      return name == "--ranks" || name == "--parallel" || name == "--tp-plan" || name == "--rank";
+    });
+  }
+  if (const std::string_view flag = FirstOf(given, of_step); optimizer_.empty() && !flag.empty()) {
     return Unexpected(UsageError("it is of a training step, and no optimizer is given",
                                  std::string(flag), "Name one: --train adamw."));
   }
@@ -400,6 +438,10 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
     if (!more) return Unexpected(Within("--parallel-args", more.error()));
     std::vector<OptimizerOption>& arguments = options.parallel.arguments;
     arguments.insert(arguments.end(), more->begin(), more->end());
+  }
+  for (const std::string& text : plan_) {
+    SY_ASSIGN_OR_RETURN(const std::vector<LayerPlan> plan, ReadLayerPlan(text));
+    options.parallel.plan.insert(options.parallel.plan.end(), plan.begin(), plan.end());
   }
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));

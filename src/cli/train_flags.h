@@ -59,6 +59,7 @@ class TrainFlags {
   bool keep_gathered_ = false, parameter_views_ = false;
   std::optional<std::int64_t> rank_;
   std::string mp_policy_;
+  std::vector<std::string> plan_;
   std::string zero_grad_ = "none";
   std::vector<std::string_view> names_;  // of the flags beside --train
 };
@@ -67,6 +68,8 @@ class TrainFlags {
 Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text);
 // Reads "param_dtype=bfloat16,cast_forward_inputs=False".
 Result<ShardPrecision> ReadShardPrecision(std::string_view text);
+// Reads "*.up=colwise,*.down=rowwise".
+Result<std::vector<LayerPlan>> ReadLayerPlan(std::string_view text);
 // Reads "*.bias:weight_decay=0,optimizer=adamw".
 Result<ParameterGroup> ReadParameterGroup(std::string_view text);
 

@@ -110,6 +110,7 @@ constexpr std::array kFamilies{
     &ops::Distance,
     &ops::Fourier,
     &ops::ShardedStep,
+    &ops::TensorParallel,
     &ops::Stft,
     &ops::WindowFunctions,
     &ops::Collective,

@@ -608,7 +608,9 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
   const TrainOptions& options = all.train;
   SY_ASSIGN_OR_RETURN(std::vector<Group> groups, GroupsOf(program, options));
   MoveOthers(program, groups);
-  if (all.takes_apart) std::ranges::for_each(groups, StepOneByOne);
+  if (all.takes_apart || SharesLayers(options.parallel)) {
+    std::ranges::for_each(groups, StepOneByOne);
+  }
   if (ZeroStage(options.parallel) > 0) {
     SY_RETURN_IF_ERROR(AppendEngineStep(program, groups, options));
     return program;

@@ -37,6 +37,9 @@ constexpr std::array kWrappers{
         .name = "deepspeed1", .summary = "DeepSpeed's engine, ZeRO stage 1", .zero_stage = 1},
     WrapperInfo{
         .name = "deepspeed2", .summary = "DeepSpeed's engine, ZeRO stage 2", .zero_stage = 2},
+    WrapperInfo{.name = "tp",
+                .summary = "torch.distributed.tensor.parallel.parallelize_module",
+                .shares_layers = true},
 };
 
 const WrapperInfo* WrapperOf(const ParallelOptions& options) {
@@ -45,18 +48,7 @@ const WrapperInfo* WrapperOf(const ParallelOptions& options) {
 }
 
 Status Check(const TrainOptions& options) {
-  if (WrapperOf(options.parallel) == nullptr) {
-    return Unexpected(NoSuch("wrapper", options.parallel.wrapper, NamesOf(kWrappers)));
-  }
-  if (options.ranks < 2) {
-    return Unexpected(UsageError("one process shares its step with nobody", "--parallel",
-                                 "Say how many there are: --ranks 2."));
-  }
-  if (options.parallel.rank.value_or(0) >= options.ranks) {
-    return Unexpected(UsageError(
-        fmt::format("there is no process {} of {}", *options.parallel.rank, options.ranks),
-        "--rank, --ranks", "They count from 0."));
-  }
+  SY_RETURN_IF_ERROR(CheckProcesses(options));
   if (options.accumulate > 1 && Shards(options.parallel)) {
     return Unexpected(Unsupported(
         "micro-steps of a model that is kept in parts are not modelled", "--accumulate, --parallel",
@@ -158,6 +150,27 @@ bool Partitions(const ParallelOptions& options) {
 int ZeroStage(const ParallelOptions& options) {
   const WrapperInfo* wrapper = WrapperOf(options);
   return wrapper == nullptr ? 0 : wrapper->zero_stage;
+}
+
+Status CheckProcesses(const TrainOptions& options) {
+  if (WrapperOf(options.parallel) == nullptr) {
+    return Unexpected(NoSuch("wrapper", options.parallel.wrapper, NamesOf(kWrappers)));
+  }
+  if (options.ranks < 2) {
+    return Unexpected(UsageError("one process shares its step with nobody", "--parallel",
+                                 "Say how many there are: --ranks 2."));
+  }
+  if (options.parallel.rank.value_or(0) >= options.ranks) {
+    return Unexpected(UsageError(
+        fmt::format("there is no process {} of {}", *options.parallel.rank, options.ranks),
+        "--rank, --ranks", "They count from 0."));
+  }
+  return {};
+}
+
+bool SharesLayers(const ParallelOptions& options) {
+  const WrapperInfo* wrapper = WrapperOf(options);
+  return wrapper != nullptr && wrapper->shares_layers;
 }
 
 Result<Program> Parallelize(Program program, const TrainOptions& options) {

@@ -22,6 +22,7 @@
 #include "pass/recognize_masks.h"
 #include "pass/recompute.h"
 #include "pass/set_mode.h"
+#include "pass/tensor_parallel.h"
 #include "pass/tie_parameters.h"
 #include "steelyard/pass.h"
 
@@ -30,6 +31,10 @@ namespace {
 
 bool Always(const PassOptions&) { return true; }
 bool Trains(const PassOptions& options) { return !options.train.optimizer.empty(); }
+bool Wraps(const PassOptions& options) {
+  const ParallelOptions& parallel = options.train.parallel;
+  return !parallel.wrapper.empty() && !SharesLayers(parallel);
+}
 bool Casts(const PassOptions& options) {
   return options.amp.dtype.has_value() || !options.amp.casts.empty();
 }
@@ -68,6 +73,10 @@ constexpr std::array kPasses{
              .summary = "trains no parameters that a pattern names",
              .applies = &Trains,
              .run = [](Program p, const PassOptions& o) { return Freeze(std::move(p), o.train); }},
+    PassInfo{.name = "share_layers",
+             .summary = "leaves of layers that a plan names what one of several processes has",
+             .applies = [](const PassOptions& o) { return SharesLayers(o.train.parallel); },
+             .run = [](Program p, const PassOptions& o) { return ShareLayers(std::move(p), o); }},
     PassInfo{
         .name = "recompute",
         .summary = "leaves modules that a pattern names to be run again in the backward pass",
@@ -81,7 +90,7 @@ constexpr std::array kPasses{
     PassInfo{
         .name = "parallelize",
         .summary = "wraps the model in what makes one step of several processes",
-        .applies = [](const PassOptions& o) { return !o.train.parallel.wrapper.empty(); },
+        .applies = &Wraps,
         .run = [](Program p, const PassOptions& o) { return Parallelize(std::move(p), o.train); }},
     PassInfo{
         .name = "autocast",

@@ -116,9 +116,9 @@ std::string RunWords(const Findings& findings) {
   const std::string autocast =
       findings.autocast.empty() ? "" : fmt::format(", under autocast to {}", findings.autocast);
   if (findings.generation != nullptr) return CallWords(*findings.generation) + autocast;
-  if (!findings.trains()) return "one forward pass without gradients" + autocast;
   const std::string ranks =
       findings.ranks > 1 ? fmt::format(" of one of {} processes", findings.ranks) : "";
+  if (!findings.trains()) return "one forward pass without gradients" + ranks + autocast;
   return fmt::format("{} training step ({}){}{}", findings.first_step ? "the first" : "one steady",
                      findings.step, ranks, autocast);
 }

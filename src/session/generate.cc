@@ -271,6 +271,10 @@ Status CheckGeneration(const WeighOptions& options) {
     return Unexpected(
         NoSense("a training step writes no text", "--generate", "Leave --train away."));
   }
+  if (SharesLayers(options.train.parallel)) {
+    return Unexpected(Unsupported("text that several processes write is not modelled",
+                                  "--generate, --parallel", "Leave one away."));
+  }
   if (options.advise) {
     return Unexpected(NoSense("only a training step is advised on", "--advise", "Leave it away."));
   }

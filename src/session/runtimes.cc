@@ -111,6 +111,11 @@ Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
         Unsupported("parameters that are gathered are not modelled in a compiled graph",
                     "--runtime, --parallel", "Leave --runtime away."));
   }
+  if (runtime->compiles && SharesLayers(options.train.parallel)) {
+    return Unexpected(
+        Unsupported("layers that processes share are not modelled in a compiled graph",
+                    "--runtime, --parallel", "Leave --runtime away."));
+  }
   if (options.budget && !runtime->compiles) {
     return Unexpected(NeedsCompiler("computes tensors again", "--budget"));
   }

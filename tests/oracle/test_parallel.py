@@ -22,8 +22,9 @@ TRUTH = {
 # What was measured on CUDA: PyTorch's host code, on a stand-in for an H100.
 ON_CUDA = [name for name in TRUTH if ".cuda" in name]
 ON_CPU = [name for name in TRUTH if ".cuda" not in name]
-WITH_BUCKETS = [name for name in ON_CPU if ".fsdp" not in name]
+WITH_BUCKETS = [name for name in ON_CPU if ".fsdp" not in name and ".tp" not in name]
 PARTITIONED = [name for name in ON_CPU if ".zero" in name]
+WITH_SHARED_LAYERS = [name for name in ON_CPU if ".tp" in name]
 SHARDED = [name for name in ON_CPU if ".fsdp" in name]
 DEVICE = ("--device", "h100", "--no-cudnn-attention")
 # The allocator is not told that the second step frees the first step's bucket: a later one may lie
@@ -48,8 +49,9 @@ def test_models_are_there() -> None:
     assert len(WITH_BUCKETS) >= 12
     assert len(SHARDED) >= 18
     assert len(PARTITIONED) >= 16
+    assert len(WITH_SHARED_LAYERS) >= 8
     assert len([name for name in TRUTH if ".fsdp-low" in name]) >= 16
-    assert len(ON_CUDA) >= 35
+    assert len(ON_CUDA) >= 35 + 8
 
 
 @pytest.mark.parametrize("name", ON_CPU)
@@ -87,12 +89,12 @@ def test_buckets_stay(name: str, weigh: Weigh) -> None:
     assert TRUTH[name]["trained_bytes"] in stretches
 
 
-@pytest.mark.parametrize("name", PARTITIONED)
+@pytest.mark.parametrize("name", PARTITIONED + WITH_SHARED_LAYERS)
 def test_state_is_shared_out(name: str, weigh: Weigh) -> None:
-    """It is what a first step leaves; of one of all processes unless one is asked for."""
+    """It is what a first step leaves; of one with most of all processes unless one is asked for."""
     model = FOLDER / f"{name.split('.')[0]}.pt2"
     left = {}
-    for other in PARTITIONED:
+    for other in PARTITIONED + WITH_SHARED_LAYERS:
         if other.removesuffix(".rank1") == name.removesuffix(".rank1"):
             left[other] = sum(size for _, size in TRUTH[other]["steps"][0])
     told = weigh(model, *arguments(name))["memory"]["training"]["optimizer_state"]
@@ -169,7 +171,9 @@ def test_cuda_peaks(name: str, which: int, weigh: Weigh, request: pytest.Fixture
     assert memory["segments"] == truth["segments"]
 
 
-@pytest.mark.parametrize("name", ON_CUDA)
+# In which order the casts of parameters go, and what a module's Python holds of what is cast, a
+# graph does not tell.
+@pytest.mark.parametrize("name", [name for name in ON_CUDA if "-amp" not in name])
 def test_cuda_events(name: str, weigh: Weigh) -> None:
     model = FOLDER / f"{name.split('.')[0]}.pt2"
     events = weigh(model, *arguments(name), *DEVICE)["memory"]["events"]

@@ -254,3 +254,18 @@ def test_engine_of_deepspeed() -> None:
         weigh_options({**given, "parallel": "zero1", "parallel_args": options})
     with pytest.raises(UsageError, match="no wrapper sums gradients in buckets"):
         weigh_options({**given, "bucket_views": True})
+
+
+def test_layers_are_shared() -> None:
+    plan = {"*.up": "colwise", "*.down": "rowwise"}
+    given: WeighKeywords = {"train": "sgd", "ranks": 8, "parallel": "tp", "tp_plan": plan}
+    parallel = weigh_options({**given, "rank": 3}).train.parallel
+    assert {entry.pattern: entry.style for entry in parallel.plan} == plan
+    assert parallel.rank == 3
+    assert weigh_options({"ranks": 2, "parallel": "tp", "tp_plan": plan}).train.ranks == 2
+    with pytest.raises(UsageError, match="no layer is shared"):
+        weigh_options({**given, "tp_plan": {}})
+    with pytest.raises(UsageError, match="no wrapper has processes share layers"):
+        weigh_options({**given, "parallel": "ddp"})
+    with pytest.raises(UsageError, match="no wrapper shares out what is stepped"):
+        weigh_options({**given, "parameter_views": True})

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the layers of a model are shared by the processes of a group, as the styles of
+// torch.distributed.tensor.parallel say, and which operators run instead of a module's own.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace steelyard::ops {
+
+// What a style makes of one operator that a module calls.
+struct LayerStyle {
+  std::string_view name;  // "colwise"
+  std::string_view op;    // what the module calls
+  std::string_view replacement;
+  // What of its arguments the replacement takes, in this order; then how many processes there are,
+  // and unless it sums which one this is, and the size of the whole result where that is gathered.
+  std::array<std::string_view, 3> arguments;
+  std::string_view input;      // the one of them that is no parameter
+  int weight_dim = 0;          // the weight's dimension that is shared
+  bool splits_bias = false;    // with its bias
+  bool takes_part = false;     // of what comes, a process has a part
+  bool splits_result = false;  // of what it gives
+  bool gathers = false;        // each process has the whole result, which is put together
+};
+
+// Several rows of one name are of several operators.
+std::span<const LayerStyle> LayerStyles();
+
+// An operator whose arguments name sizes or places in its first tensor, and what runs instead where
+// each process has a part of that: the same with the sizes of the whole after it.
+struct PartCall {
+  std::string_view op, replacement;
+};
+std::span<const PartCall> PartCalls();
+
+}  // namespace steelyard::ops
