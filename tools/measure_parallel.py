@@ -9,9 +9,11 @@ For each NAME it writes OUT/NAME.pt2, exported on the meta device (structure onl
 of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation and free of rank
 0, as [innermost operator, signed bytes], while the wrapper is made ("wrap"), in a first, a second
 (the third of a static graph), which makes the buckets anew, and a last step with AdamW. A step:
-forward, backward, the optimizer, zero_grad; the caller holds the output until it ends. The ranks
-are processes of their own that talk through Gloo, each on one thread. Where they keep state of
-different parameters or parts, there is a file of each rank, OUT/NAME.CASE.rank1.truth.json.
+forward, backward, the optimizer, zero_grad; the caller holds the output until it ends. Of models
+that hold no tensor longer than their graph does there is a forward pass without gradients, too
+("forward"). The ranks are processes of their own that talk through Gloo, each on one thread. Where
+they keep state of different parameters or parts, there is a file of each rank,
+OUT/NAME.CASE.rank1.truth.json.
 
 With --cuda, OUT/NAME.CASE.cuda-smXX.truth.json has of the first, the second and the third step what
 torch.cuda tells at its end: most bytes allocated, requested and reserved, and segments; and of the
@@ -31,6 +33,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -283,6 +286,11 @@ class Rank:
         loss.backward()
         return outputs, loss
 
+    def forward(self) -> None:
+        with torch.no_grad():
+            outputs = self.module(*self.inputs)
+        del outputs
+
     def step(self) -> None:
         if is_accumulated(self.case):
             wraps = isinstance(self.module, DistributedDataParallel)
@@ -327,10 +335,11 @@ def all_say(flag: bool) -> bool:
     return bool(told)
 
 
-def steady_step(process: Rank) -> Events:
-    """One of which everything is told: of a sum, Gloo's thread is often the last to hold a copy."""
+def complete(run: Callable[[], None]) -> Events:
+    """Of a run that leaves nothing, once everything is told of it: of a sum, Gloo's thread is often
+    the last to hold a copy."""
     while True:
-        events = told_once(events_of(process.step, GLOO))
+        events = told_once(events_of(run, GLOO))
         if all_say(sum(size for _, size in events) == 0):
             return events
 
@@ -338,7 +347,7 @@ def steady_step(process: Rank) -> Events:
 def steps_of(process: Rank) -> list[Events]:
     if is_shared(process.case):
         first = told_once(events_of(process.step, GLOO))
-        return [first, *(steady_step(process) for _ in range(2))]
+        return [first, *(complete(process.step) for _ in range(2))]
     steps = [told_once(events_of(process.step, GLOO)) for _ in range(count_of(process.case))]
     del steps[1:-2]
     return steps
@@ -359,6 +368,8 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         steps = steps_of(process)
         if all_say(not is_written or is_complete(steps, process)):
             break
+    tells_forward = MODELS[name].holds_nothing and not is_accumulated(case)
+    forward = complete(process.forward) if tells_forward else None
     if not is_written:
         return
     truth = {
@@ -371,6 +382,8 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         "peaks": [peak_of(events) for events in steps],
         "steps": steps,
     }
+    if forward is not None:
+        truth["forward"] = forward
     save_truth(truth, folder)
     print(name, case, truth["peaks"], flush=True)
 

@@ -23,6 +23,8 @@ class Model:
     uses_all: bool = True  # of its parameters
     # How processes share its layers: nothing, where each has all of them.
     plan: dict[str, str] = field(default_factory=dict)
+    # No variable of its code holds a tensor any longer than its graph does.
+    holds_nothing: bool = False
 
 
 class Perceptron(nn.Module):
@@ -161,6 +163,20 @@ class FeedForward(nn.Module):
         return F.cross_entropy(scores, classes), scores
 
 
+class Chain(nn.Module):
+    """What comes between its layers nobody else holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(24, 64), nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64), nn.Linear(64, 41)
+        )
+
+    def forward(self, x: torch.Tensor, classes: torch.Tensor) -> tuple[Any, Any]:
+        scores = self.layers(x)
+        return F.cross_entropy(scores, classes), scores
+
+
 class SharedBlock(nn.Module):
     """Of a transformer, as a plan's user writes it: as many heads as there are in what comes."""
 
@@ -233,6 +249,12 @@ IN_LAYERS = {
     ]
 }
 SHARED: dict[str, Model] = {
+    "chain": Model(
+        Chain,
+        lambda: (torch.zeros(8, 24), ids(8)),
+        plan={"layers.1": "colwise", "layers.3": "rowwise", "layers.4": "colwise_gather"},
+        holds_nothing=True,
+    ),
     "feedforward": Model(
         lambda: FeedForward(bias=True),
         lambda: (torch.zeros(8, 24), ids(8)),

@@ -54,10 +54,6 @@ Status Check(const TrainOptions& options) {
         "micro-steps of a model that is kept in parts are not modelled", "--accumulate, --parallel",
         "Weigh one micro-step, or leave --parallel away: gradients are then averaged at the end."));
   }
-  if (options.keep_gradients) {
-    return Unexpected(Unsupported("gradients that a wrapped model keeps are not modelled",
-                                  "--zero-grad, --parallel", "Leave one away."));
-  }
   return {};
 }
 
@@ -164,6 +160,10 @@ Status CheckProcesses(const TrainOptions& options) {
     return Unexpected(UsageError(
         fmt::format("there is no process {} of {}", *options.parallel.rank, options.ranks),
         "--rank, --ranks", "They count from 0."));
+  }
+  if (options.keep_gradients) {
+    return Unexpected(Unsupported("gradients that a wrapped model keeps are not modelled",
+                                  "--zero-grad, --parallel", "Leave one away."));
   }
   return {};
 }

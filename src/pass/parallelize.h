@@ -10,7 +10,7 @@ namespace steelyard {
 // Wraps the model, but not a loss that was appended to it, as the options say. Refuses what of a
 // step is not known to the byte there. Requires: `parallel.wrapper` is not empty.
 Result<Program> Parallelize(Program program, const TrainOptions& options);
-// Whether there are such processes, and that wrapper.
+// Whether there are such processes and that wrapper, and what no wrapper's step is known with.
 Status CheckProcesses(const TrainOptions& options);
 
 }  // namespace steelyard

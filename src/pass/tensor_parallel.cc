@@ -39,19 +39,32 @@ using ops::LayerStyle;
 
 constexpr std::string_view kFlag = "--tp-plan";
 
-Status CheckOptimizer(const TrainOptions& options) {
-  const auto optimizer = std::ranges::find(Optimizers(), options.optimizer, &OptimizerInfo::name);
-  if (optimizer != Optimizers().end() && !optimizer->takes_parts) {
-    return Unexpected(
-        Unsupported(fmt::format("{} on parts of parameters is not modelled", optimizer->class_name),
-                    "--train, --parallel tp",
-                    "Optimizers that take each element by itself are, such as AdamW and SGD."));
-  }
-  for (const OptimizerOption& option : options.options) {
+Status CheckOptimizer(std::string_view name) {
+  const auto optimizer = std::ranges::find(Optimizers(), name, &OptimizerInfo::name);
+  if (optimizer == Optimizers().end() || optimizer->takes_parts) return {};
+  return Unexpected(
+      Unsupported(fmt::format("{} on parts of parameters is not modelled", optimizer->class_name),
+                  "--train, --parallel tp",
+                  "Optimizers that take each element by itself are, such as AdamW and SGD."));
+}
+
+Status CheckForms(const std::vector<OptimizerOption>& options) {
+  for (const OptimizerOption& option : options) {
     if ((option.name != "foreach" && option.name != "fused") || option.value != "True") continue;
     return Unexpected(Unsupported(
         fmt::format("PyTorch steps shared layers beside others one by one, not {}", option.name),
         "--parallel tp", fmt::format("Leave --{} away.", option.name)));
+  }
+  return {};
+}
+
+// Of all groups of parameters.
+Status CheckOptimizers(const TrainOptions& options) {
+  SY_RETURN_IF_ERROR(CheckOptimizer(options.optimizer));
+  SY_RETURN_IF_ERROR(CheckForms(options.options));
+  for (const ParameterGroup& group : options.groups) {
+    SY_RETURN_IF_ERROR(CheckOptimizer(group.optimizer));
+    SY_RETURN_IF_ERROR(CheckForms(group.options));
   }
   return {};
 }
@@ -67,8 +80,7 @@ Status CheckStep(const PassOptions& options) {
                                   "--clip-norm, --parallel tp",
                                   "Leave one away, or clip each element: --clip-value."));
   }
-  if (options.train.optimizer.empty()) return {};
-  return CheckOptimizer(options.train);
+  return CheckOptimizers(options.train);
 }
 
 // A module of the plan.

@@ -50,6 +50,7 @@ def test_models_are_there() -> None:
     assert len(SHARDED) >= 18
     assert len(PARTITIONED) >= 16
     assert len(WITH_SHARED_LAYERS) >= 8
+    assert any("forward" in truth for truth in TRUTH.values())
     assert len([name for name in TRUTH if ".fsdp-low" in name]) >= 16
     assert len(ON_CUDA) >= 35 + 8
 
@@ -87,6 +88,13 @@ def test_buckets_stay(name: str, weigh: Weigh) -> None:
         sum(sizes[begin:end]) for begin, end in itertools.combinations(range(len(sizes) + 1), 2)
     ]
     assert TRUTH[name]["trained_bytes"] in stretches
+
+
+@pytest.mark.parametrize("name", [name for name in ON_CPU if "forward" in TRUTH[name]])
+def test_forward(name: str, weigh: Weigh) -> None:
+    model = FOLDER / f"{name.split('.')[0]}.pt2"
+    memory = weigh(model, *TRUTH[name]["options"], "--events")["memory"]
+    compare_events(memory["events"], TRUTH[name]["forward"])
 
 
 @pytest.mark.parametrize("name", PARTITIONED + WITH_SHARED_LAYERS)
