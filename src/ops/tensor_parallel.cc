@@ -243,15 +243,15 @@ Dims Resolved(Dims sizes, std::int64_t count) {
   return sizes;
 }
 
-// A view takes runs of dimensions for other runs of as many elements. Of the run with the shared
-// dimension that is the outermost one, before and after: heads, of which a process has some.
-Dims ViewOfPart(const TensorView& part, const Dims& whole, const Dims& asked) {
-  const int dim = SharedDim(part, whole);
-  if (dim == kNone) return asked;
-  Dims sizes = Resolved(asked, ProductOf(whole));
+// A view takes runs of dimensions for other runs of as many elements. Where the run that has a
+// dimension begins, before and after, and where it ends then.
+struct Run {
+  int in = 0, out = 0, out_end = 0;
+};
+Run RunWith(int dim, const Dims& whole, const Dims& sizes) {
   int i = 0, j = 0;
   while (i < whole.size() && j < sizes.size()) {
-    const int first_in = i, first_out = j;
+    Run run{.in = i, .out = j};
     std::int64_t in = whole[i++], out = sizes[j++];
     while (in != out && in > 0 && out > 0) {
       if (in < out && i < whole.size()) {
@@ -262,20 +262,29 @@ Dims ViewOfPart(const TensorView& part, const Dims& whole, const Dims& asked) {
         Refuse("sizes of a view that do not fit the whole");
       }
     }
-    if (dim < first_in || dim >= i) continue;
-    int outer_in = first_in, outer_out = first_out;
-    while (outer_in < dim && whole[outer_in] == 1) ++outer_in;
-    while (outer_out + 1 < j && sizes[outer_out] == 1) ++outer_out;
-    const std::int64_t elements = sizes[outer_out] * part.size(dim);
-    if (outer_in != dim || elements % whole[dim] != 0) {
-      Refuse(fmt::format("{} of {} elements of a dimension cannot be viewed as a part of {}",
-                         part.size(dim), whole[dim], sizes[outer_out]),
-             std::string(kDivisible));
-    }
-    sizes[outer_out] = elements / whole[dim];
-    return sizes;
+    run.out_end = j;
+    if (dim < i) return run;
   }
   Refuse("a view of no element");
+}
+
+// Of the run with the shared dimension that is the outermost one, before and after: heads, of which
+// a process has some.
+Dims ViewOfPart(const TensorView& part, const Dims& whole, const Dims& asked) {
+  const int dim = SharedDim(part, whole);
+  if (dim == kNone) return asked;
+  Dims sizes = Resolved(asked, ProductOf(whole));
+  Run run = RunWith(dim, whole, sizes);
+  while (run.in < dim && whole[run.in] == 1) ++run.in;
+  while (run.out + 1 < run.out_end && sizes[run.out] == 1) ++run.out;
+  const std::int64_t elements = sizes[run.out] * part.size(dim);
+  if (run.in != dim || elements % whole[dim] != 0) {
+    Refuse(fmt::format("{} of {} elements of a dimension cannot be viewed as a part of {}",
+                       part.size(dim), whole[dim], sizes[run.out]),
+           std::string(kDivisible));
+  }
+  sizes[run.out] = elements / whole[dim];
+  return sizes;
 }
 
 // self, whole, size, ...

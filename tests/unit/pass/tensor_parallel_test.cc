@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,11 +13,14 @@
 
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
+#include "ops/parallel/layer_styles.h"
+#include "ops/registry.h"
 #include "pass/decompose.h"
 
 namespace steelyard {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -89,6 +94,33 @@ TEST(ShareLayers, ViewsAreOfParts) {
   ASSERT_TRUE(kernels) << Describe(kernels.error());
   const std::string text = Print(*kernels);
   EXPECT_THAT(text, HasSubstr("aten::view(%h, [2, 2, 3])"));
+}
+
+// What stands instead of a call takes what that takes.
+TEST(ShareLayers, ReplacementsHaveRows) {
+  const auto names = [](std::string_view op) {
+    std::vector<std::string_view> found;
+    for (const Param& param : FindOp(OpName::FromRuntime(op))->signature->params()) {
+      found.push_back(param.name);
+    }
+    return found;
+  };
+  for (const ops::LayerStyle& style : ops::LayerStyles()) {
+    const std::vector<std::string_view> taken = names(style.replacement), given = names(style.op);
+    ASSERT_GT(taken.size(), style.arguments.size()) << style.replacement;
+    for (std::size_t i = 0; i < style.arguments.size(); ++i) {
+      EXPECT_EQ(taken[i], style.arguments[i]) << style.replacement;
+      EXPECT_THAT(given, Contains(taken[i])) << style.op;
+    }
+    EXPECT_THAT(taken, Contains(style.input));
+  }
+  for (const ops::PartCall& call : ops::PartCalls()) {
+    std::vector<std::string_view> taken = names(call.replacement);
+    ASSERT_GT(taken.size(), 1u) << call.replacement;
+    EXPECT_EQ(taken[1], "whole");
+    taken.erase(taken.begin() + 1);
+    EXPECT_EQ(taken, names(call.op));
+  }
 }
 
 TEST(ShareLayers, WhatIsNotKnownIsRefused) {
