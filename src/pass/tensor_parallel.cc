@@ -75,10 +75,11 @@ Status CheckStep(const PassOptions& options) {
     return Unexpected(Unsupported("a compiler's mixed precision of shared layers is not modelled",
                                   "--amp-policy, --parallel tp", "Leave one away."));
   }
-  if (options.train.clip_norm) {
-    return Unexpected(Unsupported("PyTorch finds no norm of gradients of which some are shared",
-                                  "--clip-norm, --parallel tp",
-                                  "Leave one away, or clip each element: --clip-value."));
+  if (options.train.clip_norm || options.train.clip_value) {
+    return Unexpected(Unsupported(
+        "PyTorch clips no gradients of which some are shared",
+        options.train.clip_norm ? "--clip-norm, --parallel tp" : "--clip-value, --parallel tp",
+        "It refuses tensors of several kinds in one list: leave one away."));
   }
   return CheckOptimizers(options.train);
 }
