@@ -13,6 +13,7 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -54,11 +55,14 @@ void Fill(const SyContent& content, at::Tensor* tensor) {
   }
 }
 
-// What PyTorch appends to a message tells of its own source.
-std::string MessageOf(const c10::Error& error) {
-  const std::string text = error.what_without_backtrace();
-  return text.substr(0, text.find("\nException raised from"));
+// What PyTorch appends to a message tells of its own source, of all that is registered, or of where
+// Python was: after an empty line.
+std::string MessageOf(std::string_view text) {
+  const std::size_t end = std::min(text.find("\nException raised from"), text.find("\n\n"));
+  return std::string(text.substr(0, end));
 }
+
+std::string MessageOf(const c10::Error& error) { return MessageOf(error.what_without_backtrace()); }
 
 }  // namespace
 
@@ -156,7 +160,7 @@ void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
     } catch (const c10::Error& error) {
       throw CallError(MessageOf(error), i, ProblemOf(error));
     } catch (const std::exception& error) {
-      throw CallError(error.what(), i);
+      throw CallError(MessageOf(error.what()), i);
     }
     if (record.seconds != nullptr) {
       WaitFor(device_);

@@ -12,6 +12,7 @@
 #include <ATen/ops/mkldnn_rnn_layer_backward.h>
 #include <ATen/ops/native_dropout.h>
 #include <ATen/ops/native_dropout_backward.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <array>
@@ -103,9 +104,10 @@ void ColumnStorage(Stack* stack) {
   const Sizes dilation = taken.Integers();
   const Sizes padding = taken.Integers();
   const at::IntArrayRef image = at::IntArrayRef(sizes).slice(sizes.size() - 2, 2);
-  const at::Tensor made = at::col2im(self, image, kernel, dilation, padding, taken.Integers());
-  at::Tensor storage = at::empty({std::max(self.numel(), made.numel())}, self.options());
-  storage.narrow(0, 0, made.numel()).copy_(made.flatten());
+  const std::int64_t count = c10::multiply_integers(sizes);
+  at::Tensor storage = at::empty({std::max(self.numel(), count)}, self.options());
+  at::Tensor made = storage.narrow(0, 0, count).view(sizes);
+  at::col2im_out(made, self, image, kernel, dilation, padding, taken.Integers());
   stack->emplace_back(std::move(storage));
 }
 

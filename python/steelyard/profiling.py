@@ -116,12 +116,13 @@ def _prepared(
         raise UsageError("only an nn.Module is run from Python", "model", "Try `steelyard run`.")
     weigh = weigh_options(_keywords(step))
     train = weigh.train
-    program = torch_bridge.program_of(module, examples, train=train)
+    constants: dict[str, torch.Tensor] = {}
+    program = torch_bridge.program_of(module, examples, train=train, constants=constants)
     weigh.train, weigh.path = train, type(module).__name__
     options.weigh = weigh
     given = [t for t in torch.utils._pytree.tree_leaves(examples) if isinstance(t, torch.Tensor)]
     named = dict(zip(_core.input_names(program), given, strict=False))
-    tensors = dict(module.state_dict(keep_vars=True)) | dict(module.named_buffers())
+    tensors = constants | dict(module.state_dict(keep_vars=True)) | dict(module.named_buffers())
     return program, options, _Held(tensors), _Held(named)
 
 

@@ -64,8 +64,12 @@ def program_of(
     as_: str | None = None,
     train: _core.TrainOptions | None = None,
     hold_variables: bool = False,
+    constants: dict[str, torch.Tensor] | None = None,
 ) -> _core.Program:
     """Returns the program of a module, traced with these inputs, or of an exported one.
+
+    The tensors that the module's code makes, which its state does not have, are added to
+    `constants`.
 
     What the module checkpoints in a training step is added to what `train` has recomputed. With
     `hold_variables` the program holds tensors as long as the module's functions do.
@@ -92,6 +96,8 @@ def program_of(
         # With sizes left open the data may be others.
         sizes = met.view.sizes if met.view is not None and dynamic_shapes is None else {}
         program = _read(exported, type(model).__name__, hold_variables, lifetimes, sizes)
+        if constants is not None:
+            constants.update(_own_tensors(exported))
     if lifetimes is not None and met.keeps_unweighed:
         program.add_note(
             f"{len(lifetimes.kept)} of its tensors are still held when the module has returned, by "
@@ -459,6 +465,15 @@ def _read(
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)
         return _core.import_file(path, as_module=as_module, module=facts)
+
+
+def _own_tensors(exported: ExportedProgram) -> dict[str, torch.Tensor]:
+    """Those of its constants that hold something."""
+    return {
+        name: tensor
+        for name, tensor in exported._constants.items()
+        if type(tensor) is torch.Tensor and tensor.device.type != "meta"
+    }
 
 
 def _places_of(exported: ExportedProgram) -> dict[str, str]:

@@ -158,6 +158,19 @@ void Take(const Program& kernels, const Resident& resident, const GivenTensors& 
   if (nans > 0) wrong->nans.Add(where, fmt::format("{} ({} of it)", resident.name, nans));
 }
 
+// The elements that the model itself has of a buffer, where no file of weights has it.
+bool TakeConstant(const Program& kernels, const Resident& resident, const Sources& sources,
+                  SyContent* content) {
+  if (resident.category != Category::kBuffers || !sources.constants) return false;
+  if (sources.weights && sources.weights(resident.name)) return false;
+  const std::optional<GivenTensor> constant = sources.constants(resident.name);
+  const Value& value = kernels.values[resident.value];
+  if (!constant || constant->dtype != value.dtype) return false;
+  if (!std::ranges::equal(constant->sizes, kernels.sizes(resident.value))) return false;
+  content->bytes = constant->bytes;
+  return true;
+}
+
 }  // namespace
 
 std::vector<Resident> ResidentsOf(const Program& kernels) {
@@ -195,6 +208,7 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
     contents.push_back(Drawn(kernels, resident));
     SyContent* const content = &contents.back();
     Begin(kernels, resident, content);
+    if (TakeConstant(kernels, resident, sources, content)) continue;
     if (IsWeight(resident.category) && sources.weights) {
       Take(kernels, resident, sources.weights, sources.weights_name, content, &wrong);
     }

@@ -43,6 +43,7 @@ using GivenTensors = std::function<std::optional<GivenTensor>(std::string_view n
 struct Sources {
   GivenTensors weights = {};  // parameters and buffers
   GivenTensors inputs = {};
+  GivenTensors constants = {};    // what of buffers the model itself has and `weights` have not
   std::string weights_name = {};  // for messages
   std::string inputs_name = {};
 };

@@ -585,7 +585,7 @@ Status AppendEngineStep(Program& program, std::vector<Group>& groups, const Trai
     const std::array which{Argument::OfInt(static_cast<std::int64_t>(i))};
     AppendCall(program, "steelyard::set_master_gradient", which, {}, Phase::kOptimizer);
     groups[i].stepped = {Argument::OfValue(masters[i])};
-    SY_RETURN_IF_ERROR(AppendStep(program, groups[i], options));
+    SY_RETURN_IF_ERROR(AppendStep(program, groups[i], options, FromScaler()));
     AppendCall(program, "steelyard::return_master", which, {}, Phase::kOptimizer);
   }
   AppendCall(program, "steelyard::gather_partitions", {}, {}, Phase::kOptimizer);

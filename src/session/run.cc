@@ -23,6 +23,7 @@
 #include "execute/execution.h"
 #include "execute/library.h"
 #include "execute/measure.h"
+#include "import/pt2/constants.h"
 #include "import/weights/tensor_file.h"
 #include "present/run.h"
 #include "present/run_comparison.h"
@@ -59,10 +60,21 @@ Result<GivenTensors> TensorsOf(const std::string& path) {
   });
 }
 
+// What the model at `path` has besides its weights.
+GivenTensors ConstantsOf(const std::string& path) {
+  auto constants = std::make_shared<const pt2::Constants>(pt2::Constants::Of(path));
+  return [constants](std::string_view name) -> std::optional<GivenTensor> {
+    const std::optional<pt2::Constants::Found> found = constants->Find(name);
+    if (!found) return std::nullopt;
+    return GivenTensor{found->dtype, found->sizes, found->bytes};
+  };
+}
+
 Result<Sources> SourcesOf(const RunOptions& options) {
   Sources sources{.weights_name = options.weights, .inputs_name = options.inputs};
   SY_ASSIGN_OR_RETURN(sources.weights, TensorsOf(options.weights));
   SY_ASSIGN_OR_RETURN(sources.inputs, TensorsOf(options.inputs));
+  sources.constants = ConstantsOf(options.weigh.path);
   return sources;
 }
 
@@ -99,6 +111,8 @@ Status Refuse(const RunOptions& options) {
                                  "--steps, --first-step", "Leave one of them away."));
   }
   SY_RETURN_IF_ERROR(RefuseLess(options.number, 0, "--number"));
+  SY_RETURN_IF_ERROR(RefuseLess(options.warmup, 0, "--warmup"));
+  SY_RETURN_IF_ERROR(RefuseLess(options.repeat, 0, "--repeat"));
   const std::size_t peaks = options.peak_flops.size();
   if (peaks > 0 && peaks != RunsOf(options)) {
     return Unexpected(UsageError(fmt::format("{} peaks of {} programs", peaks, RunsOf(options)),

@@ -317,3 +317,31 @@ def test_autocast(path: Path, tmp_path: Path) -> None:
     theirs = after_steps(exported, "sgd", is_cast=True)
     options = ["--train", "sgd", *OPTIONS["sgd"], "--steps", STEPS, "--amp", "bf16"]
     assert not differing(computed(exported, tmp_path, *options), theirs)
+
+
+class Holding(torch.nn.Module):
+    """A buffer that no state dict has, and tensors that the code makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.register_buffer("scale", torch.arange(4.0) + 0.5, persistent=False)
+        self.places = torch.tensor([3, 1])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.linear(x) * self.scale * torch.tensor([2.0, 3.0, 4.0, 5.0])
+        return y[:, self.places]
+
+
+def test_what_no_file_of_weights_has_is_the_models(tmp_path: Path) -> None:
+    model, x = Holding(), torch.randn(3, 4)
+    path = tmp_path / "holding.pt2"
+    torch.export.save(torch.export.export(model, (x,)), path)
+    weights, inputs, saved = (tmp_path / name for name in ("weights", "inputs", "saved"))
+    safetensors.torch.save_file(dict(model.state_dict()), weights)
+    safetensors.torch.save_file({"x": x}, inputs)
+    files = ["--weights", weights, "--inputs", inputs, "--save", saved]
+    steelyard("run", path, *files, "--repeat", 0)
+    ours = safetensors.torch.load_file(saved)
+    with torch.no_grad():
+        assert same(ours["outputs.0"], model(x))

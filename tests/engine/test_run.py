@@ -279,3 +279,16 @@ def test_ctrl_c_ends_what_python_runs() -> None:
         output, _ = running.communicate(timeout=60)
     assert output == "it was interrupted\n"
     assert running.returncode == 0
+
+
+class Chosen(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[torch.tensor([2, 0])] * torch.tensor([0.5, 2.0])
+
+
+def test_a_module_whose_code_makes_tensors_is_timed() -> None:
+    steelyard_package = pytest.importorskip("steelyard")
+    times = steelyard_package.profile_model(
+        Chosen(), "cpu", [torch.ones(3)], warmup=0, number=1, repeat=2
+    )
+    assert len(times) == 2
