@@ -63,7 +63,7 @@ def fill(made: Made) -> None:
 
 
 def overlaps(tensor: torch.Tensor) -> bool:
-    return tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize
+    return bool(tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize)
 
 
 def program_of(call: Call, results: int, returned: list[int]) -> str:
@@ -123,7 +123,7 @@ def differing(call: Call, folder: Path, capfd: pytest.CaptureFixture[str]) -> st
     return ""
 
 
-@pytest.mark.parametrize("row", filter(is_tried, rows()), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [row for row in rows() if is_tried(row)], ids=lambda row: row.name)
 def test_rows(row: Row, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for call in (parse(row.example), *typical_calls(row)):
         assert not differing(call, tmp_path, capfd), str(call)
