@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("light", "ops", "kernels")
 MOST_SAID = 200  # letters of an exception, in a remark
+# What models are given besides tensors, and what holds none.
+PLAIN_VALUES = (type(None), bool, int, float, str)
 DROPPED = "the session was dropped without stop(), and has ended"
 
 
@@ -430,7 +432,12 @@ class _Names:
     """What modules, tensors and optimizers are called in the record."""
 
     def __init__(self, observer: _core.Observer | PlainObserver) -> None:
+        import torch
+        from torch.utils import _pytree as pytree
+
         self._observer = observer
+        self._plain = (torch.Tensor, torch.nn.Parameter)  # what has no parts elsewhere
+        self._strided, self._leaves = torch.strided, pytree.tree_leaves
         self._modules: dict[int, tuple[int, Any]] = {}  # by address: the id, and a weak reference
         self._optimizers: dict[int, tuple[int, int]] = {}  # by address: the id, tensors of state
         self._storages: set[int] = set()  # of parameters and buffers that have a name
@@ -583,6 +590,15 @@ class _Names:
         if gradient is not None:
             self.mark(gradient, _core.Category.GRADIENTS, number)
 
+    def mark_all(self, values: Iterable[Any], category: _core.Category) -> None:
+        """Of what a model is given or gives: tensors as such, which most are, and inside others."""
+        for value in values:
+            if type(value) in self._plain:
+                self.mark(value, category)
+            elif type(value) not in PLAIN_VALUES:
+                for leaf in self._leaves(value):
+                    self.mark(leaf, category)
+
     def mark(self, tensor: Any, category: _core.Category, number: int | None = None) -> None:
         place = self._place_of(tensor)
         if place is not None:
@@ -591,21 +607,27 @@ class _Names:
     def _place_of(self, tensor: Any) -> tuple[int, int, int, int] | None:
         """The storage, where it begins, its bytes and in whose memory: 0, the host's, or one more
         than the number of a CUDA device. Nothing of what has none in these."""
-        import torch
-
-        if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
+        if type(tensor) not in self._plain:
+            if not isinstance(tensor, self._plain[0]):
+                return None
+            tensor = local_part(tensor)
+        if tensor.layout is not self._strided:
             return None
-        tensor = local_part(tensor)
-        device = tensor.device
-        if device.type not in ("cpu", "cuda"):
-            self._note_device(device.type)
+        # Asked of each batch: what a device is called takes longer than whether it is the CPU.
+        memory = 0 if tensor.is_cpu else self._memory_of(tensor.device)
+        if memory is None:
             return None
         try:
             storage = tensor.untyped_storage()
-            memory = 0 if device.type == "cpu" else 1 + (device.index or 0)
             return storage._cdata, storage.data_ptr(), storage.nbytes(), memory
         except Exception:  # a subclass without a storage of its own, of whatever kind
             return None
+
+    def _memory_of(self, device: torch.device) -> int | None:
+        if device.type == "cuda":
+            return 1 + (device.index or 0)
+        self._note_device(device.type)
+        return None
 
     def _note_device(self, device: str) -> None:
         if device not in self._devices and device != "meta":
@@ -706,11 +728,11 @@ def _module_hooks(
 ) -> tuple[Any, Any]:
     """What is called before and after each module. What torch.compile traces sees nothing of it."""
     import torch
-    from torch.utils import _pytree as pytree
 
     is_compiling = torch.compiler.is_compiling
     open_steps = names.open_steps
     enter, leave = observer.enter, observer.leave
+    inputs, outputs = _core.Category.INPUTS, _core.Category.OUTPUTS
 
     def before(module: torch.nn.Module, args: Any) -> None:
         if is_compiling():
@@ -728,8 +750,9 @@ def _module_hooks(
                     return
             if example is not None:
                 example.given(module, args, given)
-            for leaf in pytree.tree_leaves((args, given)):
-                names.mark(leaf, _core.Category.INPUTS)
+            names.mark_all(args, inputs)
+            if given:
+                names.mark_all(given.values(), inputs)
         except Exception as error:
             names.failed(error)
 
@@ -739,8 +762,7 @@ def _module_hooks(
         try:
             if example is not None:
                 example.gave(module, result)
-            for leaf in pytree.tree_leaves(result):
-                names.mark(leaf, _core.Category.OUTPUTS)
+            names.mark_all((result,), outputs)
         except Exception as error:
             names.failed(error)
 
@@ -785,22 +807,26 @@ def _optimizer_hooks(observer: _core.Observer | PlainObserver, names: _Names) ->
     def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if not observer.running():
             return
-        with names.harmless():
+        try:
             names.close_left()
             names.name_late()
             names.mark_shards()
             number = names.add_optimizer(optimizer)
             observer.enter_optimizer(number)
             open_steps.append((number, sys._getframe(1)))
+        except Exception as error:
+            names.failed(error)
 
     def after(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if not observer.running():
             return
-        with names.harmless():
+        try:
             number = names.add_optimizer(optimizer)
             if open_steps:
                 open_steps.pop()
             observer.leave_optimizer(number)
             names.mark_state(optimizer)
+        except Exception as error:
+            names.failed(error)
 
     return before, after
