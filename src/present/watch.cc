@@ -44,26 +44,36 @@ std::string_view BoundaryWords(StepBoundary boundary) {
 }
 
 // Quantities of the steps that count.
-Spread SpreadOfSteps(const Watched& watched, double WatchedStep::*column) {
+using Column = double (*)(const WatchedStep& step);
+Spread SpreadOfSteps(const Watched& watched, Column column) {
   std::vector<double> values;
   for (const WatchedStep& step : std::span(watched.steps).subspan(watched.first_counted)) {
-    values.push_back(step.*column);
+    values.push_back(column(step));
   }
   return SpreadOf(values);
+}
+
+// What is in none of the stages: data, losses, Python. Passes of several threads may be beside each
+// other.
+double Between(const WatchedStep& step) {
+  return std::max(step.seconds - step.forward - step.backward - step.optimizer, 0.0);
 }
 
 void AppendTimes(const Watch& watch, const WatchRow& whole, report::Document* document) {
   struct Stage {
     std::string_view name;
-    double WatchedStep::*seconds;
+    Column seconds;
     std::int64_t flops;
   };
   const std::int64_t forward = ContractionFlops(whole.forward);
   const std::int64_t backward = ContractionFlops(whole.backward);
-  const Stage stages[] = {{"forward", &WatchedStep::forward, forward},
-                          {"backward", &WatchedStep::backward, backward},
-                          {"optimizer", &WatchedStep::optimizer, 0},
-                          {"step", &WatchedStep::seconds, forward + backward}};
+  const Column whole_step = [](const WatchedStep& step) { return step.seconds; };
+  const Stage stages[] = {
+      {"forward", [](const WatchedStep& step) { return step.forward; }, forward},
+      {"backward", [](const WatchedStep& step) { return step.backward; }, backward},
+      {"optimizer", [](const WatchedStep& step) { return step.optimizer; }, 0},
+      {"between", Between, 0},
+      {"step", whole_step, forward + backward}};
   report::Table table;
   table.columns = {{.key = "stage", .header = "Time"},
                    NumberColumn("median", "median", Unit::kSeconds),
@@ -75,7 +85,7 @@ void AppendTimes(const Watch& watch, const WatchRow& whole, report::Document* do
     table.columns.push_back(NumberColumn("flops", "work", Unit::kFlops));
     table.columns.push_back(NumberColumn("speed", "speed", Unit::kFlopsPerSecond));
   }
-  const double step = SpreadOfSteps(watch.watched, &WatchedStep::seconds).median;
+  const double step = SpreadOfSteps(watch.watched, whole_step).median;
   for (const Stage& stage : stages) {
     const Spread seconds = SpreadOfSteps(watch.watched, stage.seconds);
     if (seconds.highest == 0) continue;

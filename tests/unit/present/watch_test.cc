@@ -39,6 +39,19 @@ TEST(PresentWatch, TellsModulesByTheirPaths) {
   EXPECT_EQ(text.find("share"), std::string::npos) << "of what would that be one?";
 }
 
+TEST(PresentWatch, TellsWhatIsInNoStage) {
+  RecordWriter record;
+  record.Module(0, SY_NO_ID, "", "Model");
+  for (const std::uint64_t begin : {100u, 200u}) {
+    record.At(begin).Add(SY_MODULE_ENTER, 0).At(begin + 30).Add(SY_MODULE_LEAVE, 0);
+    record.At(begin + 40).Add(SY_OPTIMIZER_ENTER).At(begin + 50).Add(SY_OPTIMIZER_LEAVE);
+  }
+  const std::string text = WatchText(record);
+  // The second step lasts from 150 to the end of the record, 1000: 850 - 30 - 10.
+  EXPECT_NE(text.find("between         810.0 µs  810.0 µs  810.0 µs     95.3 %"), std::string::npos)
+      << text;
+}
+
 TEST(PresentWatch, SaysHowStepsWereToldApartAndWhatWasNoted) {
   RecordWriter record;
   record.Entry(SY_REMARK, 0, "memory of cuda is not watched");
