@@ -19,7 +19,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,9 +34,11 @@ from parallel_models import MODELS, Model
 from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
 
 RANKS = 2
+PAUSE = 2e-3  # seconds
 GLOO = "gloo:"  # its own records, of what its threads do
 # What stands where in DeepSpeed's JSON.
-IN_ENGINE = ("gradient_clipping",)
+MICRO_STEPS = "gradient_accumulation_steps"
+IN_ENGINE = ("gradient_clipping", MICRO_STEPS)
 IN_BF16 = ("check_grad_overflow",)
 SMALL = 150_000  # elements of a bucket: less than some parameters have
 # Stage of ZeRO, and options as `--parallel-args` takes them.
@@ -46,6 +50,8 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "stage2-overlap": (2, {"reduce_bucket_size": SMALL, "overlap_comm": True}),
     "stage2-unclipped": (2, {"reduce_bucket_size": SMALL, "gradient_clipping": 0.0}),
     "stage2-unchecked": (2, {"reduce_bucket_size": SMALL, "check_grad_overflow": False}),
+    "stage1-micro": (1, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
+    "stage2-micro": (2, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
     "stage2-default": (2, {}),
 }
 LOW = "-low"
@@ -105,11 +111,12 @@ class Rank:
         )
 
     def step(self) -> None:
-        outputs = self.engine(*self.inputs)
-        loss = outputs[0]
-        self.engine.backward(loss)
-        self.engine.step()
-        del outputs, loss
+        for _ in range(self.engine.gradient_accumulation_steps()):
+            outputs = self.engine(*self.inputs)
+            loss = outputs[0]
+            self.engine.backward(loss)
+            self.engine.step()
+            del outputs, loss
 
     def kept(self) -> int:
         """What a first step leaves: the optimizer's state and the norm of the gradients."""
@@ -124,6 +131,18 @@ def told_once(events: Events, gathered: set[int]) -> Events:
         is_copy = -size in gathered and told[-1] == ["aten::empty", -size]
         told.append(["c10d::_allgather_base_" if is_copy else label, size])
     return told
+
+
+def pausing(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Gloo's thread lets go of a tensor a moment after the operator has returned: after a pause the
+    caller is the last to hold it."""
+
+    def paused(*args: Any, **keywords: Any) -> Any:
+        result = run(*args, **keywords)
+        time.sleep(PAUSE)
+        return result
+
+    return paused
 
 
 def all_say(flag: bool) -> bool:
@@ -148,7 +167,15 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         "name": f"{name}.{case}.rank{rank}",
         "torch": torch.__version__,
         "options": ["--parallel", f"deepspeed{stage}", "--ranks", str(RANKS), "--rank", str(rank)]
-        + [word for k, v in options.items() for word in ("--parallel-args", f"{k}={v}")],
+        + [
+            word
+            for key, value in options.items()
+            for word in (
+                ("--accumulate", str(value))
+                if key == MICRO_STEPS
+                else ("--parallel-args", f"{key}={value}")
+            )
+        ],
         "trained_bytes": total_bytes(p for p in process.plain.parameters() if p.requires_grad),
         "flat_bytes": sum(gathered),
         "master_bytes": sum(masters),
@@ -164,6 +191,7 @@ def run_rank(rank: int, folder: Path, names: list[str]) -> None:
     warnings.filterwarnings("ignore")
     import deepspeed
 
+    dist.all_reduce = pausing(dist.all_reduce)
     logging.disable(logging.WARNING)
     store = dist.FileStore(os.environ["MEETING"], RANKS)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)

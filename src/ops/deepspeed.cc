@@ -43,19 +43,20 @@ void CheckDevice(Dispatcher& d, bool overlaps) {
       "which it puts into one");
 }
 
-// parameters, counts, stage, ranks, rank, first_step, reduce_bucket_size, overlap_comm,
-// gradient_clipping, check_grad_overflow
+// parameters, counts, stage, ranks, rank, first_step, micro_steps, reduce_bucket_size,
+// overlap_comm, gradient_clipping, check_grad_overflow
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
-  CheckDevice(d, op.boolean(7));
+  CheckDevice(d, op.boolean(8));
   auto made =
       std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
                                                      .ranks = op.integer(3),
                                                      .rank = op.integer(4),
                                                      .first_step = op.boolean(5),
-                                                     .bucket = op.integer(6),
-                                                     .overlaps = op.boolean(7),
-                                                     .clips = op.real(8) != 0,
-                                                     .checks_overflow = op.boolean(9)});
+                                                     .micro_steps = op.integer(6),
+                                                     .bucket = op.integer(7),
+                                                     .overlaps = op.boolean(8),
+                                                     .clips = op.real(9) != 0,
+                                                     .checks_overflow = op.boolean(10)});
   const std::vector<Tensor> parameters = d.tensors(op, 0);
   std::vector<Tensor> masters;
   auto begin = parameters.begin();
@@ -73,7 +74,7 @@ std::vector<Tensor> ScaleLoss(Dispatcher& d, const OpView& op) {
   const Dispatcher::FromPython python(d);
   const Tensor loss = d.tensor(op, 0);
   d.Hold(loss);
-  Tensor mean = d.Call("aten::div.Tensor", loss, 1);
+  Tensor mean = d.Call("aten::div.Tensor", loss, op.arg(1));
   Tensor scaled = d.Call("aten::mul.Tensor", mean, 1.0);
   return {std::move(mean), std::move(scaled)};
 }
@@ -131,12 +132,13 @@ constexpr std::array kRows{
          "Begins a step of DeepSpeed's engine, which listens to gradients. Gives of each group of "
          "parameters the part that this process steps, in float32.",
          "(Tensor[] parameters, int[] counts, int stage, int ranks, int rank, bool first_step, "
-         "int reduce_bucket_size=500000000, bool overlap_comm=False, float gradient_clipping=1.0, "
+         "int micro_steps, int reduce_bucket_size=500000000, bool overlap_comm=False, "
+         "float gradient_clipping=1.0, "
          "bool check_grad_overflow=True) -> Tensor[]",
          Enter),
     Composite("steelyard::scale_engine_loss",
               "A loss divided by the number of micro-steps; and that, multiplied by a scale.",
-              "(Tensor loss) -> (Tensor, Tensor)", "", Family::kControl, ScaleLoss,
+              "(Tensor loss, int steps=1) -> (Tensor, Tensor)", "", Family::kControl, ScaleLoss,
               precision::kFollow),
     Part("steelyard::end_engine_backward",
          "Reduces the gradients that are left, and keeps those of this process's part.",

@@ -156,9 +156,9 @@ bool IsReturnedLoss(const Program& p, ValueId value) {
   return p.values[value].rank == 0 || value == p.loss;
 }
 
-// `loss / accumulate`: gradients of micro-steps are averaged.
+// `loss / accumulate`: gradients of micro-steps are averaged. DeepSpeed's engine does it itself.
 ValueId Scaled(Program& p, ValueId loss, const TrainOptions& options) {
-  if (options.accumulate <= 1) return loss;
+  if (options.accumulate <= 1 || ZeroStage(options.parallel) > 0) return loss;
   const std::array args{Argument::OfValue(loss), Argument::OfInt(options.accumulate)};
   const std::vector<std::int64_t> sizes(p.sizes(loss).begin(), p.sizes(loss).end());
   return Append(p, "steelyard::scale_loss", args, "scaled_loss", p.values[loss].dtype, sizes);

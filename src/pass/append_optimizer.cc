@@ -651,6 +651,7 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
     AppendCall(program, "steelyard::keep_gradients", {}, {}, Phase::kForward);
     std::vector<Node>& nodes = program.main().nodes;
     std::ranges::rotate(nodes, nodes.end() - 1);
+    if (program.repeat.times > 1) ++program.repeat.first;
   }
   return program;
 }

@@ -21,6 +21,7 @@
 
 #include "ir/layout.h"
 #include "ops/op_def.h"
+#include "pass/accumulate.h"
 #include "pass/append_call.h"
 #include "pass/differentiate.h"
 #include "support/choices.h"
@@ -32,7 +33,7 @@ namespace {
 constexpr std::string_view kEnter = "steelyard::enter_deepspeed";
 constexpr std::string_view kFlag = "--parallel-args";
 // Arguments of the row that are no options of the JSON.
-constexpr std::ptrdiff_t kOwnArguments = 6;
+constexpr std::ptrdiff_t kOwnArguments = 7;
 constexpr std::int64_t kAlignment = 2;  // of flat parameters, in elements of each process
 
 auto NotModelled(std::string what, std::string where, std::string hint) {
@@ -46,10 +47,6 @@ Status Check(const PassOptions& options) {
     return NotModelled("torch.autocast", "--amp, --parallel",
                        "Leave --amp away; DeepSpeed's bf16 trains a model whose parameters are in "
                        "bfloat16.");
-  }
-  if (train.accumulate > 1) {
-    return NotModelled("a step of several micro-steps", "--accumulate, --parallel",
-                       "Weigh one micro-step.");
   }
   if (train.clip_norm || train.clip_value) {
     return Unexpected(UsageError("DeepSpeed's engine clips gradients itself",
@@ -149,7 +146,8 @@ Result<Program> BackwardInEngine(Program program, const PassOptions& options) {
                                         program.sizes(program.loss).end());
   const std::array scaled{AddResult(program, "mean_loss", dtype, sizes),
                           AddResult(program, "scaled_loss", dtype, sizes)};
-  const std::array loss{Argument::OfValue(program.loss)};
+  const std::array loss{Argument::OfValue(program.loss),
+                        Argument::OfInt(std::int64_t{options.train.accumulate})};
   AppendCall(program, "steelyard::scale_engine_loss", loss, scaled, Phase::kLoss);
   const std::array root{Argument::OfValue(scaled[1]), Argument::None(), Argument::OfBool(false)};
   AppendCall(program, kBackwardOp, root, {}, Phase::kBackward);
@@ -179,11 +177,13 @@ Result<std::vector<ValueId>> EnterEngine(Program& program,
                              Argument::OfInt(std::int64_t{ZeroStage(options.parallel)}),
                              Argument::OfInt(std::int64_t{options.ranks}),
                              Argument::OfInt(std::int64_t{rank}),
-                             Argument::OfBool(options.first_step)};
+                             Argument::OfBool(options.first_step),
+                             Argument::OfInt(std::int64_t{WrittenMicroSteps(options)})};
   SY_RETURN_IF_ERROR(AddOptions(program, options.parallel, &args));
   AppendCall(program, kEnter, args, masters, Phase::kForward);
   std::vector<Node>& nodes = program.main().nodes;
   std::ranges::rotate(nodes, nodes.end() - 1);
+  if (program.repeat.times > 1) ++program.repeat.first;
   program.notes.push_back(program.strings.Intern(
       fmt::format("DeepSpeed: told is process {} of 0 to {}, which steps {} elements", rank,
                   options.ranks - 1, stepped)));

@@ -69,6 +69,17 @@ def test_peaks(name: str, which: int, weigh: Weigh) -> None:
     assert memory_of(name, which, weigh)["peak_delta"] == TRUTH[name]["peaks"][which]
 
 
+@pytest.mark.parametrize("name", [name for name in IN_FULL if "-micro." in name])
+def test_micro_steps_are_alike(name: str, weigh: Weigh) -> None:
+    """Further ones change no peak, written out or weighed as one."""
+    options = TRUTH[name]["options"]
+    where = options.index("--accumulate")
+    rest = ["--train", "adamw", *options[:where], *options[where + 2 :]]
+    for more in (["--accumulate", "7"], ["--accumulate", "7", "--events"]):
+        memory = weigh(model_of(name), *rest, *more)["memory"]
+        assert memory["peak_delta"] == TRUTH[name]["peaks"][1]
+
+
 @pytest.mark.parametrize("name", TRUTH)
 def test_what_rests(name: str, weigh: Weigh) -> None:
     """Parameters in one piece, a part of them in float32, and what a first step leaves."""

@@ -103,6 +103,9 @@ class GradientListener {
   virtual ~GradientListener() = default;
   GradientListener(const GradientListener&) = delete;
   GradientListener& operator=(const GradientListener&) = delete;
+  // Whether its hooks are those of the nodes that gather gradients, which then keep what comes in
+  // until the hooks have run; else they are the parameters'.
+  virtual bool HooksNodes() const { return true; }
   // A gradient is complete, and the parameter has it.
   virtual void OnReady(ValueId parameter) = 0;
   // A node has all gradients of its results, and runs next.

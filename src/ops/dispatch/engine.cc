@@ -209,7 +209,8 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
       const Autograd::Record accumulation(autograd_, records.node);
       Accumulate(id, incoming);
       // What comes in stays until a hook of the node has run.
-      if (autograd_.listener() == nullptr) incoming.clear();
+      const GradientListener* const listener = autograd_.listener();
+      if (listener == nullptr || !listener->HooksNodes()) incoming.clear();
     }
     TellListener(autograd_.node(id).variable);
     return incoming.clear();

@@ -292,6 +292,8 @@ void ZeroOptimizer::KeepInPartition(const Parameter& parameter) {
 
 // reduce_gradients, independent_gradient_partition_epilogue
 void ZeroOptimizer::ReduceRest() {
+  const bool is_last = ++ended_ == options_.micro_steps;
+  if (options_.stage == 1 && !is_last) return;
   const Outside python(d_);
   if (options_.stage == 1) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -300,17 +302,31 @@ void ZeroOptimizer::ReduceRest() {
   }
   if (buckets_.empty()) Refuse("no parameter has a gradient that DeepSpeed could reduce");
   ReduceBucket();
-  for (Group& group : groups_) CollectAveraged(group);
+  Tensors added;  // variables of the function, which outlive the loops
+  Tensor last;
+  for (Group& group : groups_) {
+    Tensors gradients = MyGradients(group);
+    if (group.summed.empty()) {
+      group.summed = std::move(gradients);
+    } else {
+      Set(added, std::move(gradients));
+      for (std::size_t i = 0; i < added.size(); ++i) {
+        last = added[i];
+        d_.Call("aten::add_.Tensor", group.summed[i], last);
+      }
+    }
+    if (is_last) CollectAveraged(group);
+  }
   Drop(buckets_);
   current_ = 0;
   kept_.reset();
   for (const Parameter& parameter : parameters_) d_.autograd().ClearGradient(parameter.id);
+  Return(added, last);
 }
 
-// get_all_grad_tensors, get_flat_partition
-void ZeroOptimizer::CollectAveraged(Group& group) {
+// get_all_grad_tensors
+std::vector<Tensor> ZeroOptimizer::MyGradients(const Group& group) {
   Tensors gradients;
-  std::int64_t elements = 0;
   for (const std::size_t place : group.parameters) {
     const Parameter& parameter = parameters_[place];
     if (!IsMine(parameter)) continue;
@@ -320,11 +336,17 @@ void ZeroOptimizer::CollectAveraged(Group& group) {
     }
     gradients.push_back(std::move(gradient));
   }
+  return gradients;
+}
+
+// get_flat_partition
+void ZeroOptimizer::CollectAveraged(Group& group) {
+  std::int64_t elements = 0;
   std::size_t next = 0;
   for (const std::size_t place : group.parameters) {
     const Slice slice = Within(parameters_[place], options_.rank);
     if (slice.count == 0) continue;
-    const Tensor& gradient = gradients[next++];
+    const Tensor& gradient = group.summed[next++];
     elements += slice.count;
     if (slice.count == parameters_[place].count) {
       group.averaged.push_back(gradient);
@@ -337,6 +359,7 @@ void ZeroOptimizer::CollectAveraged(Group& group) {
   if (elements < group.partition) {
     group.averaged.push_back(d_.Call("aten::zeros", Dims{group.partition - elements}, dtype()));
   }
+  Drop(group.summed);
 }
 
 // --- The step ------------------------------------------------------------------------------------

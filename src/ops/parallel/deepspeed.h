@@ -10,7 +10,8 @@
 //   bucket full      the mean is taken in place; what belongs to the partition is copied to memory
 //                    that is made once for all parameters that have a part in it; stage 2 lets the
 //                    other gradients go
-//   backward ends    the same for the rest; the bucket goes
+//   backward ends    the same for the rest; the bucket goes. Stage 1 does so at the end of the last
+//                    micro-step, stage 2 adds up what it keeps
 //   step             the norm, in float64; for each group the gradient of the master, which the
 //                    optimizer steps; then all parts of the parameters are gathered
 //
@@ -33,10 +34,11 @@ struct ZeroOptions {
   int stage = 2;
   std::int64_t ranks = 2, rank = 0;
   bool first_step = false;
-  std::int64_t bucket = 0;      // reduce_bucket_size, in elements
-  bool overlaps = false;        // overlap_comm: two buckets in turn
-  bool clips = true;            // gradient_clipping is not 0
-  bool checks_overflow = true;  // check_grad_overflow, of parameters in bfloat16
+  std::int64_t micro_steps = 1;  // of one step
+  std::int64_t bucket = 0;       // reduce_bucket_size, in elements
+  bool overlaps = false;         // overlap_comm: two buckets in turn
+  bool clips = true;             // gradient_clipping is not 0
+  bool checks_overflow = true;   // check_grad_overflow, of parameters in bfloat16
 };
 
 class ZeroOptimizer final : public GradientListener {
@@ -46,9 +48,10 @@ class ZeroOptimizer final : public GradientListener {
   // Parameters that are stepped alike; gives their master.
   Tensor AddGroup(const std::vector<Tensor>& parameters);
 
+  bool HooksNodes() const override { return false; }
   void OnReady(ValueId parameter) override;
   void OnBackwardEnd() override {}
-  // The engine's backward pass ends.
+  // The engine's backward pass of one more micro-step ends.
   void ReduceRest();
 
   // The parts of a step, in this order, the second and third of each group.
@@ -72,6 +75,7 @@ class ZeroOptimizer final : public GradientListener {
     std::int64_t partition = 0;           // elements of each process
     std::vector<Tensor> whole;            // the parameters, which lie in one piece
     Tensor master;
+    std::vector<Tensor> summed;    // gradients of which a part is this process's, whole
     std::vector<Tensor> averaged;  // what the gradient of the master is made of
   };
 
@@ -88,12 +92,14 @@ class ZeroOptimizer final : public GradientListener {
   void Average(const Tensor& bucket);
   void SumAcross(const Tensor& bucket, const std::vector<Slice>& slices);
   void KeepInPartition(const Parameter& parameter);
+  std::vector<Tensor> MyGradients(const Group& group);
   void CollectAveraged(Group& group);
   void CheckOverflow();
   Tensor NormOf(const Group& group);
 
   Dispatcher& d_;
   ZeroOptions options_;
+  std::int64_t ended_ = 0;  // of the micro-steps
   std::vector<Parameter> parameters_;
   std::unordered_map<ValueId, std::size_t> places_;
   std::vector<Group> groups_;
