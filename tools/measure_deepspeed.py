@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what each of two processes does that trains a model of parallel_models.py in
+"""Measures what each of several processes does that trains a model of parallel_models.py in
 DeepSpeed's engine with ZeRO, on the CPU.
 
 For each way of CASES it writes OUT/NAME.CASE.rankR.truth.json: every allocation and free as
@@ -33,7 +33,6 @@ import torch.distributed as dist
 from parallel_models import MODELS, Model
 from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
 
-RANKS = 2
 PAUSE = 2e-3  # seconds
 GLOO = "gloo:"  # its own records, of what its threads do
 # What stands where in DeepSpeed's JSON.
@@ -41,6 +40,8 @@ MICRO_STEPS = "gradient_accumulation_steps"
 IN_ENGINE = ("gradient_clipping", MICRO_STEPS)
 IN_BF16 = ("check_grad_overflow",)
 SMALL = 150_000  # elements of a bucket: less than some parameters have
+# Biases have a group of their own in cases that end so, and the others three processes.
+GROUPS, THREE = "-groups", "-three"
 # Stage of ZeRO, and options as `--parallel-args` takes them.
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "stage1": (1, {"reduce_bucket_size": 4_000_000}),
@@ -52,6 +53,9 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "stage2-unchecked": (2, {"reduce_bucket_size": SMALL, "check_grad_overflow": False}),
     "stage1-micro": (1, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
     "stage2-micro": (2, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
+    "stage2-groups": (2, {"reduce_bucket_size": SMALL}),
+    "stage1-three": (1, {"reduce_bucket_size": SMALL}),
+    "stage2-three": (2, {"reduce_bucket_size": SMALL}),
     "stage2-default": (2, {}),
 }
 LOW = "-low"
@@ -68,11 +72,16 @@ ALL = {name: model for name, model in MODELS.items() if not name.endswith("-doub
 ALL |= {f"{name}{LOW}": lowered(ALL[name]) for name in ("perceptron", "writer", "odd")}
 
 
-def chosen(asked: list[str]) -> list[tuple[str, str]]:
+def ranks_of(case: str) -> int:
+    return 3 if case.endswith(THREE) else 2
+
+
+def chosen(asked: list[str], ranks: int) -> list[tuple[str, str]]:
     return [
         (name, case)
         for name, case in itertools.product(ALL, CASES)
-        if (not asked or f"{name}.{case}" in asked)
+        if ranks_of(case) == ranks
+        and (not asked or f"{name}.{case}" in asked)
         and (case != "stage2-default" or name in ("perceptron", "odd-low"))
         and (case != "stage2-unchecked" or name.endswith(LOW))
     ]
@@ -104,8 +113,13 @@ class Rank:
 
         self.plain = exported(ALL[name], "cpu").module()
         self.inputs = ALL[name].inputs()
-        trained = [p for p in self.plain.parameters() if p.requires_grad]
-        adamw = torch.optim.AdamW(trained, lr=1e-3, foreach=False)
+        trained = {n: p for n, p in self.plain.named_parameters() if p.requires_grad}
+        groups: list[dict[str, Any]] = [{"params": list(trained.values())}]
+        if case.endswith(GROUPS):
+            biases = [p for n, p in trained.items() if n.endswith("bias")]
+            others = [p for n, p in trained.items() if not n.endswith("bias")]
+            groups = [{"params": others}, {"params": biases, "weight_decay": 0.0}]
+        adamw = torch.optim.AdamW(groups, lr=1e-3, foreach=False)
         self.engine, *_ = deepspeed.initialize(
             model=self.plain, optimizer=adamw, config=config_of(name, case)
         )
@@ -166,7 +180,9 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
     truth = {
         "name": f"{name}.{case}.rank{rank}",
         "torch": torch.__version__,
-        "options": ["--parallel", f"deepspeed{stage}", "--ranks", str(RANKS), "--rank", str(rank)]
+        "options": ["--parallel", f"deepspeed{stage}"]
+        + ["--ranks", str(ranks_of(case)), "--rank", str(rank)]
+        + (["--group", "*bias:weight_decay=0"] if case.endswith(GROUPS) else [])
         + [
             word
             for key, value in options.items()
@@ -177,7 +193,7 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
             )
         ],
         "trained_bytes": total_bytes(p for p in process.plain.parameters() if p.requires_grad),
-        "flat_bytes": sum(gathered),
+        "flat_bytes": total_bytes(zero.bit16_groups_flat),
         "master_bytes": sum(masters),
         "peaks": [peak_of(steps[0]), peak_of(steps[2])],
         "steps": [steps[0], steps[2]],
@@ -193,13 +209,27 @@ def run_rank(rank: int, folder: Path, names: list[str]) -> None:
 
     dist.all_reduce = pausing(dist.all_reduce)
     logging.disable(logging.WARNING)
-    store = dist.FileStore(os.environ["MEETING"], RANKS)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
+    ranks = int(os.environ["WORLD_SIZE"])
+    store = dist.FileStore(os.environ["MEETING"], ranks)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
     deepspeed.init_distributed(dist_backend="gloo", auto_mpi_discovery=False)
-    for name, case in chosen(names):
+    for name, case in chosen(names, ranks):
         measure(name, case, folder, rank)
     dist.barrier()
     os._exit(0)  # threads of Gloo may wait for each other
+
+
+def run_ranks(ranks: int) -> int:
+    with tempfile.TemporaryDirectory() as meeting:
+        said = {"WORLD_SIZE": str(ranks), "MEETING": f"{meeting}/store"}
+        processes = [
+            subprocess.Popen(
+                [sys.executable, *sys.argv],
+                env={**os.environ, **said, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            )
+            for rank in range(ranks)
+        ]
+        return max(process.wait() for process in processes)
 
 
 def main() -> None:
@@ -209,23 +239,10 @@ def main() -> None:
     if "RANK" in os.environ:
         run_rank(int(os.environ["RANK"]), folder, asked)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in dict.fromkeys(name for name, _ in chosen(asked) if name.endswith(LOW)):
-        save_structure(exported(ALL[name], "meta"), folder / f"{name}.pt2")
-    with tempfile.TemporaryDirectory() as meeting:
-        ranks = [
-            subprocess.Popen(
-                [sys.executable, *sys.argv],
-                env={
-                    **os.environ,
-                    "RANK": str(rank),
-                    "LOCAL_RANK": str(rank),
-                    "WORLD_SIZE": str(RANKS),
-                    "MEETING": f"{meeting}/store",
-                },
-            )
-            for rank in range(RANKS)
-        ]
-        sys.exit(max(process.wait() for process in ranks))
+    for name in ALL:
+        if name.endswith(LOW):
+            save_structure(exported(ALL[name], "meta"), folder / f"{name}.pt2")
+    sys.exit(max(run_ranks(ranks) for ranks in (2, 3) if chosen(asked, ranks)))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of DeepSpeed's engine with ZeRO, against what each of two processes was measured to do.
+"""Steps of DeepSpeed's engine with ZeRO, against what each of its processes was measured to do.
 
 tests/data/deepspeed is made by tools/measure_deepspeed.py.
 """
