@@ -51,6 +51,11 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "stage2-overlap": (2, {"reduce_bucket_size": SMALL, "overlap_comm": True}),
     "stage2-unclipped": (2, {"reduce_bucket_size": SMALL, "gradient_clipping": 0.0}),
     "stage2-unchecked": (2, {"reduce_bucket_size": SMALL, "check_grad_overflow": False}),
+    "stage1-overlap": (1, {"reduce_bucket_size": SMALL, "overlap_comm": True}),
+    "stage1-overlap-micro": (
+        1,
+        {"reduce_bucket_size": SMALL, "overlap_comm": True, MICRO_STEPS: 3},
+    ),
     "stage1-micro": (1, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
     "stage2-micro": (2, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
     "stage2-groups": (2, {"reduce_bucket_size": SMALL}),

@@ -99,8 +99,8 @@ Status AddOptions(Program& program, const ParallelOptions& parallel, std::vector
           std::string(kFlag), fmt::format("There are: {}.", fmt::join(NamesOf(options), ", "))));
     }
     if (std::ranges::count(parallel.arguments, given.name, &OptimizerOption::name) > 1) {
-      return Unexpected(UsageError(fmt::format("{} is given twice", given.name),
-                                   std::string(kFlag), "Leave one of them out."));
+      return Unexpected(UsageError(fmt::format("{} is given twice", given.name), std::string(kFlag),
+                                   "Leave one of them out."));
     }
     std::optional<Argument> value = ReadValue(*param, given.value);
     if (!value) {

@@ -159,7 +159,7 @@ void ZeroOptimizer::OnReady(ValueId parameter) {
   const Dispatcher::Inside hook(d_, "torch::autograd::AccumulateGrad");
   const Dispatcher::FromPython python(d_);
   MakeBuckets();
-  if (options_.stage == 2) PutIntoBucket(place->second);
+  if (options_.stage == 2 || (options_.overlaps && IsLast())) PutIntoBucket(place->second);
 }
 
 // setup_buckets
@@ -179,14 +179,14 @@ void ZeroOptimizer::PutIntoBucket(std::size_t place) {
     ReduceBucket();
     if (options_.overlaps) current_ = 1 - current_;
   }
+  Tensor gradient = d_.autograd().gradient(parameter.id);
+  if (!gradient.is_contiguous()) {
+    Refuse("DeepSpeed takes no gradient whose elements do not lie in a row",
+           "Make the model's parameters contiguous.");
+  }
   if (parameter.count > options_.bucket) {
     large_ = place;
   } else {
-    Tensor gradient = d_.autograd().gradient(parameter.id);
-    if (!gradient.is_contiguous()) {
-      Refuse("DeepSpeed takes no gradient whose elements do not lie in a row",
-             "Make the model's parameters contiguous.");
-    }
     const Dims sizes(gradient.sizes());
     const Tensor part = d_.Call("aten::as_strided", buckets_[current_], sizes,
                                 ContiguousStrides(sizes), filled_elements_);
@@ -194,7 +194,6 @@ void ZeroOptimizer::PutIntoBucket(std::size_t place) {
     d_.autograd().SetGradient(parameter.id, part);
     // Of a pass that keeps all of them they are what rests until it ends.
     if (options_.stage == 2) d_.SetRole(gradient, Role::kActivation);
-    gradient.reset();
   }
   filled_elements_ += parameter.count;
   filled_.push_back(place);
@@ -292,10 +291,11 @@ void ZeroOptimizer::KeepInPartition(const Parameter& parameter) {
 
 // reduce_gradients, independent_gradient_partition_epilogue
 void ZeroOptimizer::ReduceRest() {
-  const bool is_last = ++ended_ == options_.micro_steps;
+  const bool is_last = IsLast();
+  ++ended_;
   if (options_.stage == 1 && !is_last) return;
   const Outside python(d_);
-  if (options_.stage == 1) {
+  if (options_.stage == 1 && !options_.overlaps) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (d_.autograd().gradient(parameters_[i].id).defined()) PutIntoBucket(i);
     }

@@ -6,7 +6,7 @@
 //   engine made      the parameters of a group lie in one piece, of which this process steps an
 //                    equal part: its partition, of which there is a copy in float32, the master
 //   gradient ready   the first of a pass makes a bucket; each is copied there. Stage 1 waits until
-//                    the pass has ended
+//                    the pass has ended, unless it overlaps
 //   bucket full      the mean is taken in place; what belongs to the partition is copied to memory
 //                    that is made once for all parameters that have a part in it; stage 2 lets the
 //                    other gradients go
@@ -79,6 +79,7 @@ class ZeroOptimizer final : public GradientListener {
     std::vector<Tensor> averaged;  // what the gradient of the master is made of
   };
 
+  bool IsLast() const { return ended_ + 1 == options_.micro_steps; }
   DType dtype() const { return d_.ViewOf(parameters_[0].id).dtype(); }
   // What of a parameter lies in the partition of a process.
   Slice Within(const Parameter& parameter, std::int64_t rank) const;
