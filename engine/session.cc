@@ -11,6 +11,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
@@ -222,10 +223,8 @@ SyElements Session::Read(std::uint32_t value) {
   TORCH_CHECK_VALUE(values_[value].isTensor(), "the value is not there any more");
   const at::NoGradGuard no_grad;
   const at::Tensor tensor = values_[value].toTensor();
-  // Zeros that are not stored are, once they are copied.
-  const at::Tensor dense = tensor.is_sparse()        ? tensor.to_dense()
-                           : tensor._is_zerotensor() ? tensor.clone()
-                                                     : tensor;
+  at::Tensor dense = tensor.is_sparse() ? tensor.to_dense() : tensor;
+  if (dense._is_zerotensor()) dense = at::zeros(dense.sizes(), dense.options());  // none are stored
   read_ = dense.resolve_conj().resolve_neg().contiguous().cpu();
   return {{NameOf(read_.scalar_type()), read_.sizes().data(), read_.strides().data(),
            read_.sizes().size()},

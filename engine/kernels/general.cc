@@ -80,6 +80,12 @@ void AddOuterInPlace(Stack* stack) {
   stack->emplace_back(self.addr_(column.flatten(), row, beta, alpha));
 }
 
+void Numbers(Stack* stack) {
+  Taken taken(stack);
+  const Sizes numbers = taken.Integers();
+  stack->emplace_back(at::tensor(numbers, at::TensorOptions(taken.DType())));
+}
+
 void Resized(Stack* stack) {
   Taken taken(stack);
   const at::ScalarType dtype = taken.DType();
@@ -93,10 +99,13 @@ void AddExponents(Stack* stack) {
   stack->emplace_back(at::ldexp_out(self, numbers, taken.Tensor()));
 }
 
+// mul_.Scalar has its number first, which is cast to the tensor's dtype there.
 void MulInto(Stack* stack) {
   Taken taken(stack);
   at::Tensor self = taken.Tensor();
-  stack->emplace_back(self.mul_(taken.Tensor()));
+  const at::Tensor other = taken.Tensor();
+  const bool is_number = other.unsafeGetTensorImpl()->is_wrapped_number();
+  stack->emplace_back(is_number ? at::mul_out(self, other, self) : self.mul_(other));
 }
 
 // The result has been computed apart: here no kernel is told where to write.
@@ -158,6 +167,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::box_imaginary", BoxImaginary},
     KernelRow{"steelyard::copied_result", CopiedResult},
     KernelRow{"steelyard::mul_into", MulInto},
+    KernelRow{"steelyard::numbers", Numbers},
     KernelRow{"steelyard::put", Put},
     KernelRow{"steelyard::random_state", RandomState},
     KernelRow{"steelyard::resized", Resized},

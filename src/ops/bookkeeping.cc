@@ -53,6 +53,10 @@ constexpr OpDef Metadata(const Words& words) {
 }
 
 constexpr std::array kRows{
+    OnlyWithin(Metadata({"steelyard::stand_in",
+                         "Says that a step stands for another: a kernel, or one that is given "
+                         "numbers which only the data tell.",
+                         "() -> ()", "steelyard::stand_in()"})),
     Metadata({"aten::sym_size.int", "A size of a tensor.", "(Tensor self, int dim) -> SymInt",
               "aten::sym_size.int(f32[2], 0)"}),
     Metadata({"aten::sym_stride.int", "A stride of a tensor.", "(Tensor self, int dim) -> SymInt",

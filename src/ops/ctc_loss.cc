@@ -6,16 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/bags.h"
 #include "ops/registry.h"
+#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/reduce.h"
 #include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {
@@ -79,7 +82,7 @@ Work CtcBackwardWork(const OpView& op) {
 // --- ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
 std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::int64_t> inputs,
-                         std::span<const std::int64_t> lengths) {
+                         std::span<const std::int64_t> lengths, bool are_known) {
   const LossReduction reduction = ReductionOf(op, 5);
   const TensorView given = op.self();
   const bool batched = given.rank() == 3;
@@ -89,6 +92,7 @@ std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::i
     const Tensor targets = d.Call("aten::to.dtype", op.arg(1), DType::kInt64);
     std::vector<Tensor> results =
         d.CallMany("aten::_ctc_loss", chances, targets, inputs, lengths, op.arg(4), op.arg(6));
+    if (!are_known) d.CallWith("steelyard::stand_in", {});
     loss = std::move(results[0]);
   }
   if (op.boolean(6)) {
@@ -98,7 +102,7 @@ std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::i
     loss = d.Call("aten::where.self", infinite, zero, loss);
   }
   if (reduction == LossReduction::kMean) {
-    Tensor divisors = d.Call("steelyard::tensor_of", loss, Dims(lengths), loss.dtype());
+    Tensor divisors = d.Call("steelyard::numbers", lengths, loss.dtype());
     divisors = d.Call("aten::clamp_min", divisors, 1);
     return {d.Call("aten::mean", d.Call("aten::div.Tensor", loss, divisors))};
   }
@@ -107,7 +111,7 @@ std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::i
 }
 
 std::vector<Tensor> LossOfLists(Dispatcher& d, const OpView& op) {
-  return Loss(d, op, op.integers(2), op.integers(3));
+  return Loss(d, op, op.integers(2), op.integers(3), true);
 }
 
 std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
@@ -126,7 +130,11 @@ std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
   d.Note("aten::ctc_loss is weighed as if every target were as long as there is room for");
   const std::int64_t longest = targets.rank() > 0 ? targets.size(-1) : 0;
   return Loss(d, op, std::vector<std::int64_t>(batch, chances.size(0)),
-              std::vector<std::int64_t>(batch, longest));
+              std::vector<std::int64_t>(batch, longest), false);
+}
+
+void NumbersShape(const OpView& op, Outputs& out) {
+  out.Add(*op.dtype(1), Dims{static_cast<std::int64_t>(op.integers(0).size())});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -160,6 +168,13 @@ constexpr std::array kRows{
                 "f32[2,10,7], 0)"},
                {CtcBackwardShape, Fusion::kOpaque, CtcBackwardAllocations, CtcBackwardWork,
                 kGradientUnknown, precision::kFollow})),
+    Kernel(Family::kFactory,
+           {"steelyard::numbers", "A tensor of numbers that an operator has in a list.",
+            "(int[] numbers, ScalarType dtype) -> Tensor", "steelyard::numbers([3,2], f32)"},
+           {NumbersShape, Fusion::kElementwise,
+            DeviceAllocations{allocations::Via<"aten::empty">, allocations::Via<"aten::empty">},
+            work::None, kNoGradient, precision::kFollow},
+           Alias::kNone, traffic::None),
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -301,7 +302,8 @@ std::vector<Tensor> RealLogDeterminant(Dispatcher& d, const OpView& op) {
     return {d.Call("aten::add.Tensor", d.Call("aten::log", both[0]), both[1])};
   }
   const Tensor negative = d.Call("aten::eq.Scalar", both[0], -1.0);
-  return {d.Call("aten::where.ScalarSelf", negative, 0.0, both[1])};
+  return {d.Call("aten::where.ScalarSelf", negative, std::numeric_limits<double>::quiet_NaN(),
+                 both[1])};
 }
 
 // Triangles are cut out of matrices that lie densely one after the other, or of a copy

@@ -178,7 +178,7 @@ std::vector<Tensor> ByLearnt(Dispatcher& d, const OpView& op) {
     if (op.tensor(i).rank() == 0)
       Refuse("a scale and a zero point that are learnt have a dimension");
   }
-  d.UseStandIns();
+  d.CallWith("steelyard::stand_in", {});
   return {d.CallMany("aten::fake_quantize_per_tensor_affine_cachemask", d.tensor(op, 0), 1.0,
                      std::int64_t{0}, op.arg(3), op.arg(4))[0]};
 }
@@ -227,7 +227,7 @@ std::vector<Tensor> ByObserved(Dispatcher& d, const OpView& op) {
   if (op.boolean(kPerRow) && op.dim(kAxis, op.self().rank()) != 0) {
     Refuse("channels that are observed are the first dimension");
   }
-  d.UseStandIns();
+  d.CallWith("steelyard::stand_in", {});
   Observe(d, op, self);
   if (!op.boolean(kPerRow)) {
     const Tensor enabled = on_device ? d.Call("aten::to.dtype", op.arg(kRoundingOn), DType::kInt64)

@@ -92,6 +92,7 @@ std::vector<Tensor> NormsTogether(Dispatcher& d, const OpView& op) {
   results.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
     results.push_back(d.Call("aten::empty.memory_format", Dims{}, op.dtype(2).value_or(dtype)));
+  d.CallWith("steelyard::stand_in", {});
   partial.reset();
   table.reset();
   return results;

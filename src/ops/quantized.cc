@@ -306,7 +306,7 @@ void RequireScale(const TensorView& scale, const Dims& lines) {
 Tensor Unscaled(Dispatcher& d, const Tensor& factor, const Tensor& scale) {
   const Tensor wide = d.Call("aten::to.dtype", factor, DType::kFloat32);
   if (scale.count() > 1) return d.Call("aten::mul.Tensor", wide, scale);
-  d.UseStandIns();
+  d.CallWith("steelyard::stand_in", {});
   return d.Call("aten::mul.Scalar", wide, 1.0);
 }
 

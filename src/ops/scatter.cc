@@ -129,18 +129,21 @@ std::vector<Tensor> IndexFill(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), d.tensor(op, 2), op.arg(3))};
 }
 
-// The value is read as a number, which only the data tell.
+// The number in the tensor is not known here.
+Tensor FillByTensor(Dispatcher& d, const Tensor& self, const OpView& op) {
+  d.CallWith("steelyard::stand_in", {});
+  return d.Call("aten::index_fill_.int_Scalar", self, op.arg(1), d.tensor(op, 2), 0);
+}
+
 std::vector<Tensor> IndexFillByTensor(Dispatcher& d, const OpView& op) {
   if (op.tensor(3).rank() != 0) Refuse("the value has no dimensions");
-  d.UseStandIns();
   const Tensor out = d.Call("aten::clone", d.tensor(op, 0));
-  return {d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), d.tensor(op, 2), 0)};
+  return {FillByTensor(d, out, op)};
 }
 
 std::vector<Tensor> IndexFillByTensorInPlace(Dispatcher& d, const OpView& op) {
   if (op.tensor(3).rank() != 0) Refuse("the value has no dimensions");
-  d.UseStandIns();
-  return {d.Call("aten::index_fill_.int_Scalar", d.tensor(op, 0), op.arg(1), d.tensor(op, 2), 0)};
+  return {FillByTensor(d, d.tensor(op, 0), op)};
 }
 
 void CopySlicesShape(const OpView& op, Outputs& out) {

@@ -133,6 +133,8 @@ std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
         "element of the source");
   }
   const Dispatcher::WithSize size(d, fewer ? std::optional(count) : std::nullopt);
+  d.CallWith("steelyard::stand_in",
+             {});  // how many are chosen, and hence the rest, only the mask tells
   Tensor chosen = d.Call("aten::masked_select", op.arg(0), op.arg(1));
   if (count > chosen.count()) {
     Tensor rest = d.Call("aten::zeros", Dims{count - chosen.count()}, chosen.dtype());

@@ -7,6 +7,7 @@
 #include "ops/gradients/special_functions.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numbers>
 #include <vector>

@@ -109,7 +109,7 @@ Tensor GeluOfTanhTwice(Dispatcher& d, const Backward& b) {
 // grad_output, self, approximate
 Tensor GeluTwice(Dispatcher& d, const Backward& b) {
   if (b.op().text(2) == "tanh") return GeluOfTanhTwice(d, b);
-  constexpr double kBeta = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  constexpr double kBeta = std::numbers::inv_sqrtpi * (std::numbers::sqrt2 / 2);
   const Tensor input = b.saved(1);
   const Tensor square = (input * input).Value(d);
   const Tensor density = (kBeta * Function("aten::exp", -0.5 * square)).Value(d);

@@ -35,12 +35,12 @@ std::vector<Tensor> BatchNormOfBatch(Dispatcher& d, const Backward& b) {
 
 namespace {
 
-// grad * -rstd^3 / 2
+// -rstd^3 / 2 * grad
 Tensor OfVariance(Dispatcher& d, const Tensor& grad, const Tensor& rstd) {
-  const Tensor half = d.Call("aten::mul.Scalar", grad, -0.5);
-  const Tensor once = d.Call("aten::mul.Tensor", half, rstd);
-  const Tensor twice = d.Call("aten::mul.Tensor", once, rstd);
-  return d.Call("aten::mul.Tensor", twice, rstd);
+  const Tensor half = d.Call("aten::mul.Scalar", rstd, -0.5);
+  const Tensor square = d.Call("aten::mul.Tensor", half, rstd);
+  const Tensor cube = d.Call("aten::mul.Tensor", square, rstd);
+  return d.Call("aten::mul.Tensor", cube, grad);
 }
 
 // 2 / count * grad * (groups - their means)

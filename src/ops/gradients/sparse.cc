@@ -146,6 +146,7 @@ Tensor Coalesced(Dispatcher& d, const Tensor& sparse) {
   const std::vector<Tensor> sorted =
       d.CallMany("aten::sort", d.Call("aten::select.int", indices, 0, 0), 0);
   d.Call("aten::copy_", joined, values);
+  d.CallWith("steelyard::stand_in", {});
   d.Note("sparse gradients are weighed as if no row was in them twice");
   return Make(d, places, joined, Dims(sparse.sizes()));
 }
@@ -154,6 +155,7 @@ Tensor Coalesced(Dispatcher& d, const Tensor& sparse) {
 // element.
 Tensor SparseMask(Dispatcher& d, const Tensor& dense, const Tensor& sparse) {
   const Dispatcher::Inside frame(d, "aten::sparse_mask");
+  d.CallWith("steelyard::stand_in", {});
   const Tensor one = d.Call("aten::empty.memory_format", Dims{1}, dense.dtype());
   const std::vector<Tensor> rows{d.Call("aten::select.int", Indices(d, sparse), 0, 0)};
   Tensor found = d.Call("aten::index.Tensor", dense, rows);

@@ -6,6 +6,7 @@
 
 #include "ops/gradients/special_functions.h"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -58,7 +59,7 @@ Tensor Erfinv(Dispatcher& d, const Backward& b) {
   const Tensor inverse = d.Call("aten::erfinv", b.saved(0));
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", inverse, std::int64_t{2});
   const Tensor bell = d.Call("aten::exp", square);
-  const Tensor derivative = d.Call("aten::mul.Scalar", bell, 1 / kTwoOverRootPi);
+  const Tensor derivative = d.Call("aten::mul.Scalar", bell, 0.5 * std::sqrt(std::numbers::pi));
   return Times(d, derivative, b.grad());
 }
 

@@ -4,14 +4,20 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "../calls.h"
 #include "../programs.h"
+#include "ir/text_call.h"
 
 namespace steelyard {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(Dispatcher, CompositesDropTheirVariablesInReverse) {
   // The view of the input, the transposed weight (a temporary of the call), then the result's base.
@@ -127,6 +133,41 @@ TEST(Dispatcher, OperatorsWithStepsAreWholeCalls) {
   EXPECT_EQ(whole.first, 1u);
   EXPECT_EQ(whole.outputs.count, 4u);
   EXPECT_EQ(kernels->outputs[whole.outputs.begin], kernels->main().outputs[0].value);
+}
+
+// The operators that are one call in what a call becomes.
+std::vector<std::string> WholeCallsOf(std::string_view call, const Target& target = {}) {
+  const Result<Program> program = ProgramOfCall(call);
+  EXPECT_TRUE(program) << Describe(program.error());
+  const Result<Program> kernels = Dispatcher(*program, target).Run();
+  EXPECT_TRUE(kernels) << Describe(kernels.error());
+  std::vector<std::string> out;
+  for (const WholeCall& whole : kernels->whole_calls) out.emplace_back(kernels->op_name(whole.op));
+  return out;
+}
+
+// So are operators whose parts stand for a kernel, or are given numbers that only the data tell.
+TEST(Dispatcher, OperatorsWithStandInsAreWholeCalls) {
+  EXPECT_THAT(WholeCallsOf("aten::quantile.scalar(f32[2,8], 0.5, 1)"),
+              ElementsAre("aten::quantile.scalar"));
+  EXPECT_THAT(WholeCallsOf("aten::quantile.scalar(f32[2,3], 0.5, 1)"), IsEmpty());
+  EXPECT_THAT(WholeCallsOf("aten::normal.float_Tensor(1.0, f32[8])"),
+              ElementsAre("aten::normal.float_Tensor"));
+  EXPECT_THAT(WholeCallsOf("aten::trace_backward(f32[], [3,4])"),
+              ElementsAre("aten::index_fill_.int_Tensor"));
+  EXPECT_THAT(WholeCallsOf("aten::masked_scatter_backward(f32[4], bool[4], [8])"),
+              ElementsAre("aten::masked_scatter_backward"));
+  EXPECT_THAT(WholeCallsOf("aten::ctc_loss.IntList(f32[9,2,5], i64[2,3], [9,9], [3,3])"),
+              IsEmpty());
+  EXPECT_THAT(WholeCallsOf("aten::ctc_loss.Tensor(f32[9,2,5], i64[2,3], i64[2], i64[2])"),
+              ElementsAre("aten::ctc_loss.Tensor"));
+}
+
+TEST(Dispatcher, NormsThatAreOneKernelOfCudaAreAWholeCall) {
+  const std::string_view norms = "aten::_foreach_norm.Scalar([f32[4], f32[2,3]])";
+  EXPECT_THAT(WholeCallsOf(norms, {.device = Device::kCuda}),
+              ElementsAre("aten::_foreach_norm.Scalar"));
+  EXPECT_THAT(WholeCallsOf(norms), IsEmpty());
 }
 
 // Autograd keeps the places, which the operator makes itself and does not return.
