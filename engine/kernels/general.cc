@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/kernels.h"
 #include "kernels/operands_taken.h"
@@ -51,13 +52,6 @@ void AsStridedInPlace(Stack* stack) {
   stack->emplace_back(std::move(self));
 }
 
-void TensorOf(Stack* stack) {
-  Taken taken(stack);
-  const at::Tensor self = taken.Tensor();
-  const Sizes numbers = taken.Integers();
-  stack->emplace_back(at::tensor(numbers, self.options().dtype(taken.DType())));
-}
-
 void CopiedResult(Stack* stack) { stack->emplace_back(Taken(stack).Tensor().clone()); }
 
 void AddOuter(Stack* stack) {
@@ -82,7 +76,7 @@ void AddOuterInPlace(Stack* stack) {
 
 void Numbers(Stack* stack) {
   Taken taken(stack);
-  const Sizes numbers = taken.Integers();
+  const std::vector<double> numbers = taken.Numbers();
   stack->emplace_back(at::tensor(numbers, at::TensorOptions(taken.DType())));
 }
 
@@ -173,7 +167,6 @@ constexpr std::array kRows{
     KernelRow{"steelyard::resized", Resized},
     KernelRow{"steelyard::restore_random_state", RestoreRandomState},
     KernelRow{"steelyard::sum_across_", SumAcross},
-    KernelRow{"steelyard::tensor_of", TensorOf},
 };
 
 }  // namespace

@@ -20,14 +20,10 @@
 #include <ATen/ops/unique_consecutive.h>
 #include <ATen/ops/unique_dim.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "kernels/kernels.h"
 #include "kernels/operands_taken.h"
@@ -130,37 +126,6 @@ void FoundAmong(Stack* stack) {
   const at::Tensor elements = taken.Tensor();
   const at::Tensor others = taken.Tensor();
   stack->emplace_back(at::isin(elements, others, /*assume_unique=*/false, taken.Bool()));
-}
-
-// Of the elements of a row the one of each rank: what is no number comes last. Which of equal ones
-// it is PyTorch does not say.
-template <class Real>
-void FindRanks(const at::Tensor& rows, const at::Tensor& ranks, const at::Tensor& places) {
-  const std::int64_t size = rows.size(-1), asked = ranks.size(-1);
-  const Real* row = rows.const_data_ptr<Real>();
-  const std::int64_t* rank = ranks.const_data_ptr<std::int64_t>();
-  auto* place = places.mutable_data_ptr<std::int64_t>();
-  std::vector<std::int64_t> order(static_cast<std::size_t>(size));
-  for (std::int64_t left = rows.numel() / size; left > 0; --left, row += size) {
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, [&](std::int64_t a, std::int64_t b) {
-      return row[a] < row[b] || (std::isnan(row[b]) && !std::isnan(row[a]));
-    });
-    for (std::int64_t i = 0; i < asked; ++i) *place++ = order[static_cast<std::size_t>(*rank++)];
-  }
-}
-
-void RanksFound(Stack* stack) {
-  Taken taken(stack);
-  const at::Tensor rows = taken.Tensor();
-  const at::Tensor ranks = taken.Tensor();
-  at::Tensor places = at::empty(ranks.sizes(), ranks.options());
-  if (rows.scalar_type() == at::kDouble) {
-    FindRanks<double>(rows, ranks, places);
-  } else {
-    FindRanks<float>(rows, ranks, places);
-  }
-  stack->emplace_back(std::move(places));
 }
 
 void RoomForFound(Stack* stack) {
@@ -281,7 +246,6 @@ constexpr std::array kRows{
     KernelRow{"steelyard::count_nonzero", CountNonzero},
     KernelRow{"steelyard::dense_plus_sparse", DensePlusSparse},
     KernelRow{"steelyard::distinct_rows", DistinctRows},
-    KernelRow{"steelyard::find_ranks", RanksFound},
     KernelRow{"steelyard::found_among", FoundAmong},
     KernelRow{"steelyard::index_reduced", IndexReduced},
     KernelRow{"steelyard::index_reduced_and_counted", IndexReducedAndCounted},

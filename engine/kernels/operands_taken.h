@@ -37,6 +37,12 @@ class Taken {
   at::ScalarType DType() { return Next().toScalarType(); }
   bool Bool() { return Next().toBool(); }
   std::string Text() { return Next().toStringRef(); }
+  std::vector<double> Numbers() {
+    const IValue list = Next();
+    if (list.isDoubleList()) return list.toDoubleVector();
+    const Sizes integers = list.toIntVector();
+    return {integers.begin(), integers.end()};
+  }
   at::Scalar Number() { return Next().toScalar(); }
   std::optional<at::Scalar> OptionalNumber() {
     const IValue value = Next();

@@ -60,8 +60,7 @@ struct Choice {
     std::vector<Tensor> both = d.CallMany("aten::aminmax", d.tensor(op, 0));
     found = {std::move(both[0]), std::move(both[1])};
     both.clear();
-    d.CallWith("steelyard::stand_in", {});
-    epsilon = d.Call("aten::empty.memory_format", Dims{1}, DType::kFloat32);
+    epsilon = d.Call("steelyard::numbers", std::vector<double>{op.real(3)}, DType::kFloat32);
     CheckOrder(d, found);
     bounds.least = WithZero(d, "aten::min.other", found.least);
     bounds.most = WithZero(d, "aten::max.other", found.most);
@@ -126,10 +125,8 @@ std::vector<Tensor> ChooseSymmetric(Dispatcher& d, const OpView& op) {
   c.scale = d.Call("aten::div.Tensor", c.bounds.most, (c.range.most - c.range.least) / 2);
   c.scale = d.Call("aten::maximum", c.scale, c.epsilon);
   const std::int64_t middle = type == DType::kUInt8 ? 128 : 0;
-  if (type == DType::kUInt8) {
-    c.zero_point = d.Call("aten::new_full", c.zero_point, Dims{}, middle);
-  }
-  c.zero_point = d.Call("steelyard::tensor_of", c.scale, Dims{middle}, DType::kInt64);
+  if (middle != 0) c.zero_point = d.Call("aten::new_full", c.zero_point, Dims{}, middle);
+  c.zero_point = d.Call("steelyard::numbers", Dims{middle}, DType::kInt64);
   return c.Finish(d, false);
 }
 

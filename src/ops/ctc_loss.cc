@@ -134,7 +134,8 @@ std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
 }
 
 void NumbersShape(const OpView& op, Outputs& out) {
-  out.Add(*op.dtype(1), Dims{static_cast<std::int64_t>(op.integers(0).size())});
+  const std::size_t count = op.program().list(op.arg(0).list).size();
+  out.Add(*op.dtype(1), Dims{static_cast<std::int64_t>(count)});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ constexpr std::array kRows{
                 kGradientUnknown, precision::kFollow})),
     Kernel(Family::kFactory,
            {"steelyard::numbers", "A tensor of numbers that an operator has in a list.",
-            "(int[] numbers, ScalarType dtype) -> Tensor", "steelyard::numbers([3,2], f32)"},
+            "(Scalar[] numbers, ScalarType dtype) -> Tensor", "steelyard::numbers([3,2], f32)"},
            {NumbersShape, Fusion::kElementwise,
             DeviceAllocations{allocations::Via<"aten::empty">, allocations::Via<"aten::empty">},
             work::None, kNoGradient, precision::kFollow},

@@ -58,11 +58,6 @@ void NewOfSelfShape(const OpView& op, Outputs& out) {
 void FullShape(const OpView& op, Outputs& out) {
   out.Add(op.dtype(2).value_or(FilledType(op.arg(1))), SizesAt(op, 0));
 }
-// self, numbers, dtype
-void ListShape(const OpView& op, Outputs& out) {
-  out.Add(op.dtype(2).value_or(kDefaultFloat),
-          Dims{static_cast<std::int64_t>(op.integers(1).size())});
-}
 void EmptyShape(const OpView& op, Outputs& out) {
   const Dims sizes = SizesAt(op, 0);
   const MemoryFormat format = FormatOf(op, 5, MemoryFormat::kContiguous);
@@ -338,9 +333,6 @@ constexpr std::array kRows{
               "(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
               "Device? device=None, bool? pin_memory=None) -> Tensor",
               "aten::full([2,8], True)", FullShape)),
-    Fresh("steelyard::tensor_of", "The numbers of a list, where another tensor is.",
-          "(Tensor self, int[] numbers, ScalarType dtype) -> Tensor",
-          "steelyard::tensor_of(f32[2,8], [3,4], f32)", ListShape),
     Unfilled("aten::empty.memory_format", "A tensor with any content.",
              "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
              "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",

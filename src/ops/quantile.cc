@@ -11,11 +11,8 @@
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
-#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -178,17 +175,7 @@ std::vector<Tensor> QuantileOfNumber(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-void RanksShape(const OpView& op, Outputs& out) {
-  out.Add(DType::kInt64, Dims(op.tensor(1).sizes()));
-}
-
 constexpr std::array kRows{
-    OpaqueKernel(
-        Family::kSelection,
-        {"steelyard::find_ranks", "Where in its row the element of each rank is.",
-         "(Tensor self, Tensor ranks) -> Tensor", "steelyard::find_ranks(f32[2,8], i64[2,2])"},
-        RanksShape, allocations::Via<"aten::empty">, work::PerInput<work::PerElement{.compare = 2}>,
-        kNoGradient),
     Casting(precision::kFullOnCpu,
             Composite(Family::kSelection,
                       {"aten::quantile", "Quantiles of rows, between the two nearest elements.",

@@ -283,8 +283,6 @@ KERNELS: dict[str, Function] = {
     "steelyard::add_outer_": lambda self, column, row, beta=1, alpha=1: self.mul_(beta).add_(
         alpha * column * row
     ),
-    "steelyard::tensor_of": lambda self, numbers, dtype: torch.tensor(numbers, dtype=dtype),
-    "steelyard::find_ranks": lambda self, ranks: self.argsort(-1).gather(-1, ranks),
     "steelyard::add_sparse_": lambda self, indices, values, alpha=1: self.add_(
         sparse(indices, values, self.shape), alpha=alpha
     ),

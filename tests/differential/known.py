@@ -358,24 +358,11 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
 VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::*prod*", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
     KnownValues("aten::linalg_vander", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
-    KnownValues(
-        "aten::*quantile.scalar",
-        "which of equal elements is picked is written by no operator",
-        draws="-1, 0, 1 and 2",
-    ),
     KnownValues("aten::combinations", "which elements are chosen is written by no operator"),
-    KnownValues(
-        "aten::ctc_loss.*", "the lengths that a mean is divided by are written by no operator"
-    ),
-    KnownValues(
-        "aten::trace", "the number that is read from the gradient and filled in is not known"
-    ),
+    KnownValues("aten::ctc_loss.Tensor", "the lengths are in tensors, which only the data tell"),
+    KnownValues("aten::*quantile*", "which elements are picked is written by no operator"),
     KnownValues(
         "aten::index_fill*.int_Tensor", "equal places are given, and rows take them to be distinct"
-    ),
-    KnownValues(
-        "aten::*fused_moving_avg_obs*",
-        "the scale that follows from what was seen is written by no operator",
     ),
     KnownValues("aten::_grouped_mm", "the ends of groups are drawn, and leave rows that are not"),
 )
