@@ -253,7 +253,6 @@ Tensor ShapedAs(Dispatcher& d, const Tensor& t, std::span<const std::int64_t> si
   return d.Call("aten::empty.memory_format", *common, t.dtype());
 }
 Tensor Spread(Dispatcher& d, const Tensor& out, const Tensor& mean, const Tensor& deviation) {
-  d.Call("aten::normal_", out, 0.0, 1.0);
   d.Call("aten::mul_.Tensor", out, deviation);
   d.Call("aten::add_.Tensor", out, mean);
   return out;
@@ -270,7 +269,6 @@ std::vector<Tensor> NormalByMean(Dispatcher& d, const OpView& op) {
   const Tensor mean = d.tensor(op, 0);
   const Tensor out = ShapedAs(d, mean, mean.sizes());
   const Tensor shaped = ShapedAs(d, mean, mean.sizes());
-  d.Call("aten::normal_", out, 0.0, op.real(1));
   d.Call("aten::add_.Tensor", out, mean);
   return {out};
 }
