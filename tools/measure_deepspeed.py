@@ -56,6 +56,8 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
         1,
         {"reduce_bucket_size": SMALL, "overlap_comm": True, MICRO_STEPS: 3},
     ),
+    "stage1-apart": (1, {"reduce_bucket_size": SMALL, "contiguous_gradients": False}),
+    "stage2-apart": (2, {"reduce_bucket_size": SMALL, "contiguous_gradients": False}),
     "stage1-micro": (1, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
     "stage2-micro": (2, {"reduce_bucket_size": SMALL, MICRO_STEPS: 3}),
     "stage2-groups": (2, {"reduce_bucket_size": SMALL}),

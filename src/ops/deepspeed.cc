@@ -44,8 +44,11 @@ void CheckDevice(Dispatcher& d, bool overlaps) {
 }
 
 // parameters, counts, stage, ranks, rank, first_step, micro_steps, reduce_bucket_size,
-// overlap_comm, gradient_clipping, check_grad_overflow
+// overlap_comm, contiguous_gradients, gradient_clipping, check_grad_overflow
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
+  if (op.boolean(8) && !op.boolean(9)) {
+    Refuse("overlap_comm without contiguous_gradients is not modelled", "Leave one of them away.");
+  }
   CheckDevice(d, op.boolean(8));
   auto made =
       std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
@@ -55,8 +58,9 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
                                                      .micro_steps = op.integer(6),
                                                      .bucket = op.integer(7),
                                                      .overlaps = op.boolean(8),
-                                                     .clips = op.real(9) != 0,
-                                                     .checks_overflow = op.boolean(10)});
+                                                     .contiguous = op.boolean(9),
+                                                     .clips = op.real(10) != 0,
+                                                     .checks_overflow = op.boolean(11)});
   const std::vector<Tensor> parameters = d.tensors(op, 0);
   std::vector<Tensor> masters;
   auto begin = parameters.begin();
@@ -133,7 +137,7 @@ constexpr std::array kRows{
          "parameters the part that this process steps, in float32.",
          "(Tensor[] parameters, int[] counts, int stage, int ranks, int rank, bool first_step, "
          "int micro_steps, int reduce_bucket_size=500000000, bool overlap_comm=False, "
-         "float gradient_clipping=1.0, "
+         "bool contiguous_gradients=True, float gradient_clipping=1.0, "
          "bool check_grad_overflow=True) -> Tensor[]",
          Enter),
     Composite("steelyard::scale_engine_loss",

@@ -164,7 +164,7 @@ void ZeroOptimizer::OnReady(ValueId parameter) {
 
 // setup_buckets
 void ZeroOptimizer::MakeBuckets() {
-  if (!buckets_.empty()) return;
+  if (!buckets_.empty() || !options_.contiguous) return;
   for (int i = 0; i < (options_.overlaps ? 2 : 1); ++i) {
     buckets_.push_back(d_.Call("aten::empty.memory_format", Dims{options_.bucket}, dtype()));
     d_.SetRole(buckets_.back(), Role::kGradient);
@@ -180,11 +180,12 @@ void ZeroOptimizer::PutIntoBucket(std::size_t place) {
     if (options_.overlaps) current_ = 1 - current_;
   }
   Tensor gradient = d_.autograd().gradient(parameter.id);
-  if (!gradient.is_contiguous()) {
+  if (!options_.contiguous) {
+    apart_.push_back(std::move(gradient));
+  } else if (!gradient.is_contiguous()) {
     Refuse("DeepSpeed takes no gradient whose elements do not lie in a row",
            "Make the model's parameters contiguous.");
-  }
-  if (parameter.count > options_.bucket) {
+  } else if (parameter.count > options_.bucket) {
     large_ = place;
   } else {
     const Dims sizes(gradient.sizes());
@@ -201,21 +202,41 @@ void ZeroOptimizer::PutIntoBucket(std::size_t place) {
 
 // reduce_ipg_grads
 void ZeroOptimizer::ReduceBucket() {
-  const Tensor bucket =
-      large_ ? d_.Call("aten::reshape", d_.autograd().gradient(parameters_[*large_].id), Dims{-1})
-             : Flat(d_, buckets_[current_], 0, filled_elements_);
-  Average(bucket);
-  large_.reset();
+  Tensor bucket;
+  if (options_.contiguous) {
+    bucket =
+        large_ ? d_.Call("aten::reshape", d_.autograd().gradient(parameters_[*large_].id), Dims{-1})
+               : Flat(d_, buckets_[current_], 0, filled_elements_);
+    Average(bucket);
+    large_.reset();
+  } else if (!apart_.empty()) {
+    AverageApart();
+  }
   for (const std::size_t place : filled_) {
     const Parameter& parameter = parameters_[place];
     if (IsMine(parameter)) {
-      KeepInPartition(parameter);
+      if (options_.contiguous) KeepInPartition(parameter);
     } else if (options_.stage == 2) {
       d_.autograd().ClearGradient(parameter.id);
     }
   }
   filled_.clear();
   filled_elements_ = 0;
+  Drop(apart_);
+}
+
+// buffered_reduce_fallback
+void ZeroOptimizer::AverageApart() {
+  const Tensor sums = Flatten(d_, apart_);
+  d_.Call("aten::div_.Tensor", sums, static_cast<double>(options_.ranks));
+  d_.Call("steelyard::sum_across_", sums);
+  std::int64_t begin = 0;
+  for (const Tensor& gradient : apart_) {
+    const Dims sizes(gradient.sizes());
+    d_.Call("aten::copy_", gradient,
+            d_.Call("aten::as_strided", sums, sizes, ContiguousStrides(sizes), begin));
+    begin += gradient.count();
+  }
 }
 
 // Neighbours that go to one process are one.
@@ -300,7 +321,8 @@ void ZeroOptimizer::ReduceRest() {
       if (d_.autograd().gradient(parameters_[i].id).defined()) PutIntoBucket(i);
     }
   }
-  if (buckets_.empty()) Refuse("no parameter has a gradient that DeepSpeed could reduce");
+  if (buckets_.empty() && options_.contiguous)
+    Refuse("no parameter has a gradient that DeepSpeed could reduce");
   ReduceBucket();
   Tensors added;  // variables of the function, which outlive the loops
   Tensor last;

@@ -16,7 +16,8 @@
 //                    optimizer steps; then all parts of the parameters are gathered
 //
 // A bucket has the same size however few gradients there are, and a gradient that is larger than it
-// stays where it is.
+// stays where it is. Without contiguous gradients there is no bucket: all stay where they are, and
+// as many as would fill one are averaged in a copy.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,7 @@ struct ZeroOptions {
   std::int64_t micro_steps = 1;  // of one step
   std::int64_t bucket = 0;       // reduce_bucket_size, in elements
   bool overlaps = false;         // overlap_comm: two buckets in turn
+  bool contiguous = true;        // contiguous_gradients: else gradients stay where they are
   bool clips = true;             // gradient_clipping is not 0
   bool checks_overflow = true;   // check_grad_overflow, of parameters in bfloat16
 };
@@ -91,6 +93,7 @@ class ZeroOptimizer final : public GradientListener {
   void ReduceBucket();
   std::vector<Slice> SlicesOfBucket() const;
   void Average(const Tensor& bucket);
+  void AverageApart();
   void SumAcross(const Tensor& bucket, const std::vector<Slice>& slices);
   void KeepInPartition(const Parameter& parameter);
   std::vector<Tensor> MyGradients(const Group& group);
@@ -108,6 +111,7 @@ class ZeroOptimizer final : public GradientListener {
   std::size_t current_ = 0;          // of the buckets
   std::vector<std::size_t> filled_;  // whose gradients are in it
   std::int64_t filled_elements_ = 0;
+  std::vector<Tensor> apart_;         // these gradients, where there are no buckets
   std::optional<std::size_t> large_;  // what is in none, being larger than it
   Tensor kept_;                       // gradients that have a part in the partition
   std::int64_t kept_elements_ = 0;
