@@ -127,6 +127,15 @@ void BindEntries(nb::class_<Observer>& observer) {
           },
           nb::arg("module"), nb::arg("id"), nb::arg("parent").none(), nb::arg("trains"),
           nb::arg("path"), nb::arg("class_name"))
+      .def(
+          "add_place",
+          [](const Observer& self, std::uint32_t id, std::uint32_t parent, std::uint32_t first,
+             std::string_view path, std::string_view class_name) {
+            Add(*self.calls, SY_MODULE, id, {parent, 0, first + std::uint64_t{1}, 0},
+                Joined(path, class_name));
+          },
+          nb::arg("id"), nb::arg("parent"), nb::arg("first"), nb::arg("path"),
+          nb::arg("class_name"))
       .def("alias_module",
            [](const Observer& self, std::uintptr_t module, std::uint32_t id) {
              self.calls->add_module(reinterpret_cast<const void*>(module), id);

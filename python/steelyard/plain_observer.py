@@ -143,6 +143,9 @@ class PlainObserver:
         self._entry(MODULE, id, f"{path}\0{class_name}", numbers)
         self._modules[module] = id
 
+    def add_place(self, id: int, parent: int, first: int, path: str, class_name: str) -> None:
+        self._entry(MODULE, id, f"{path}\0{class_name}", (parent, 0, first + 1, 0))
+
     def alias_module(self, module: int, id: int) -> None:
         self._modules[module] = id
 

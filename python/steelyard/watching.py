@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 LEVELS = ("light", "ops", "kernels")
 MOST_SAID = 200  # letters of an exception, in a remark
+# Of modules that are in several places: more are told where they were found first.
+MOST_PLACES = 1000
 # What models are given besides tensors, and what holds none.
 PLAIN_VALUES = (type(None), bool, int, float, str)
 DROPPED = "the session was dropped without stop(), and has ended"
@@ -505,7 +507,33 @@ class _Names:
         for path, module in _named_modules(model):
             known = self._modules.get(id(module))
             ids[path] = self._add_module(module, path, ids) if known is None else known[0]
+        with self.harmless():
+            self._add_places(model, ids)
         self.tell_sizes()
+
+    def _add_places(self, model: torch.nn.Module, ids: dict[str, int]) -> None:
+        """Says where else modules are that several others have."""
+        left = MOST_PLACES
+        for path, module in _named_modules(model):
+            for name, child in module._modules.items():
+                below = f"{path}.{name}" if path else name
+                if child is None or below in ids:
+                    continue
+                waiting = [(below, child, ids[path], frozenset((id(module),)))]
+                while waiting and left > 0:
+                    place, of, parent, around = waiting.pop()
+                    known = self._modules.get(id(of))
+                    if known is None or id(of) in around:
+                        continue
+                    left -= 1
+                    number = self._module_count
+                    self._module_count += 1
+                    self._observer.add_place(number, parent, known[0], place, type(of).__name__)
+                    waiting += [
+                        (f"{place}.{key}", inner, number, around | {id(of)})
+                        for key, inner in of._modules.items()
+                        if inner is not None
+                    ]
 
     def _stands_for_another(self, model: torch.nn.Module) -> bool:
         """Losses and the like that a program makes anew for each call, and that hold nothing, are

@@ -124,11 +124,12 @@ typedef struct SyEvent {
 
 typedef enum SyEntryKind {
   SY_NO_ENTRY,
-  SY_NAME,       /* id: a hash; text: of a node of autograd */
-  SY_CALL,       /* id: a hash; text: "aten::mm(f32[2,3], f32[3,4])"; numbers[0]: 0 if incomplete */
-  SY_MODULE,     /* id; numbers: the parent or SY_NO_ID, 1 if it trains; text: path, class */
-  SY_TENSOR,     /* id; numbers: module, elements, bytes, the tensor's address; spare: its category;
-                    text: name, dtype */
+  SY_NAME,   /* id: a hash; text: of a node of autograd */
+  SY_CALL,   /* id: a hash; text: "aten::mm(f32[2,3], f32[3,4])"; numbers[0]: 0 if incomplete */
+  SY_MODULE, /* id; numbers: the parent or SY_NO_ID, 1 if it trains, of a second place of a module
+                that events have by its first one more than that; text: path, class */
+  SY_TENSOR, /* id; numbers: module, elements, bytes, the tensor's address; spare: its category;
+                text: name, dtype */
   SY_OPTIMIZER,  /* id; text: its class */
   SY_REMARK,     /* text: what the report should say */
   SY_INPUT_LIST, /* id: a call's, or as SY_INPUTS has it; text: a line for each input, with tabs

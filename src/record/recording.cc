@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "record/shared_modules.h"
 #include "steelyard/error.h"
 
 namespace steelyard {
@@ -104,7 +105,9 @@ void AddModule(const SyEntry& entry, std::string_view text, std::uint64_t most,
   const auto [path, class_name] = Parts(text);
   const auto parent = static_cast<std::uint32_t>(entry.numbers[0]);
   // Parents come first.
+  const std::uint64_t first = entry.numbers[2] - 1;
   *module = {.parent = parent < entry.id ? parent : SY_NO_ID,
+             .same_as = first < entry.id ? static_cast<std::uint32_t>(first) : SY_NO_ID,
              .trains = entry.numbers[1] != 0,
              .path = path,
              .class_name = class_name};
@@ -296,6 +299,7 @@ Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) 
     recording.remarks.emplace_back("the record does not say how fast its clock is: times are 0");
   }
   BoundDepth(recording.modules);
+  TellPlacesApart(recording);
   return recording;
 }
 

@@ -18,6 +18,7 @@ namespace steelyard {
 
 struct RecordedModule {
   std::uint32_t parent = SY_NO_ID;
+  std::uint32_t same_as = SY_NO_ID;  // of a second place of a module: the first
   bool trains = false;
   std::string path;        // "encoder.layer.0"; "" is a model
   std::string class_name;  // "BertLayer"

@@ -64,6 +64,11 @@ class RecordWriter {
                        std::string_view class_name) {
     return Entry(SY_MODULE, id, Joined(path, class_name), parent);
   }
+  // One more place of a module.
+  RecordWriter& Place(std::uint32_t id, std::uint32_t parent, std::uint32_t first,
+                      std::string_view path, std::string_view class_name) {
+    return Entry(SY_MODULE, id, Joined(path, class_name), parent, 0, std::uint64_t{first} + 1);
+  }
   RecordWriter& Parameter(std::uint32_t id, std::uint32_t module, std::uint64_t elements,
                           std::string_view name, std::uint64_t address = 0) {
     return Entry(SY_TENSOR, id, Joined(name, "float32"), module, elements, 4 * elements, address);
