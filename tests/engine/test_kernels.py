@@ -130,6 +130,7 @@ CASES = [
         {"x": floats(9, 2, 5).log_softmax(-1), "y": 1 + integers(2, 3, below=4)},
         ("x", "y", [9, 8], [3, 2]),
     ),
+    Case("_efficientzerotensor", {}, ([2, 8],)),
     Case("count_nonzero", {"x": integers(4, 6, below=3)}, ("x",)),
     Case("bincount", {"x": torch.tensor([0, 4, 2, 2])}, ("x", None, 5)),
     Case("bincount", {"x": torch.tensor([0, 4, 2, 2]), "w": floats(4)}, ("x", "w", 5)),
