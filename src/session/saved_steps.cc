@@ -38,7 +38,10 @@ class Steps {
       SY_RETURN_IF_ERROR(Take(step - execution_.skipped_steps()));
       KeepResults();
       const bool is_last = step == options_.steps;
-      SY_RETURN_IF_ERROR(execution_.Run(0, is_last ? EndOfLast() : EndOf(execution_.kernels())));
+      SyRecord record{};
+      record.stop = options_.stop;
+      const NodeId end = is_last ? EndOfLast() : EndOf(execution_.kernels());
+      SY_RETURN_IF_ERROR(execution_.Run(0, end, record));
     }
     return {};
   }
@@ -124,8 +127,8 @@ Status SaveSteps(const SyEngine& engine, const Sources& sources, const Running& 
   if (running.weighing.kernels.has_stand_ins) {
     return Unexpected(Unsupported(
         "what this step computes is not written: some of its numbers stand for any", {},
-        "Adafactor, LANS and AdamW8bit compute numbers outside of tensors; the other optimizers do "
-        "not."));
+        "Numbers that are read from tensors, as item() reads them, are none of the program's: a "
+        "step of Adafactor, LANS or AdamW8bit has such, the other optimizers have not."));
   }
   engine.set_seed(running.options.seed);
   SY_ASSIGN_OR_RETURN(Execution execution,
