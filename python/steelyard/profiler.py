@@ -30,10 +30,10 @@ from steelyard import _core, engine_library
 from steelyard.errors import SteelyardError, UnsupportedError, UsageError
 from steelyard.key_averages import KeyAverages
 from steelyard.schedules import Schedule, schedule
+from steelyard.watched_names import Names
 from steelyard.watching import (
     Hooks,
     _module_hooks,
-    _Names,
     _optimizer_hooks,
     hear_cuda,
     make_room,
@@ -400,7 +400,7 @@ class _Session:
         self._options = options
         self._observer = engine_library.observer()
         self._hooks = Hooks()
-        self._names: _Names | None = None
+        self._names: Names | None = None
         self.running = False
 
     def start(self) -> None:
@@ -449,7 +449,7 @@ class _Session:
         from torch.nn.modules import module
         from torch.optim import optimizer
 
-        self._names = _Names(self._observer)
+        self._names = Names(self._observer)
         enter, leave = _module_hooks(self._observer, self._names)
         handles = [
             module.register_module_forward_pre_hook(enter),

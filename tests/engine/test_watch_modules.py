@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of programs that are watched: which is which."""
+
+import pytest
+
+steelyard = pytest.importorskip("steelyard")
+
+import torch  # noqa: E402
+
+
+def test_a_module_that_several_have_is_told_in_each_place() -> None:
+    class Half(torch.nn.Module):
+        def __init__(self, shared: torch.nn.Module) -> None:
+            super().__init__()
+            self.parts = torch.nn.ModuleList([torch.nn.Sequential(shared, torch.nn.ReLU())])
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.parts[0](x)
+            return result
+
+    class Both(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed = torch.nn.Linear(8, 8)
+            self.first, self.second = Half(self.embed), Half(self.embed)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            once: torch.Tensor = self.second(self.first(self.first(x)))
+            return once
+
+    model = Both()
+    with steelyard.watch(model, level="ops") as watch:
+        model(torch.randn(2, 8)).sum().backward()
+    rows = {row["path"]: row for row in watch.report.data["modules"]}
+    one = 2 * 2 * 8 * 8
+    flops = {path: row["flops"]["forward"] for path, row in rows.items()}
+    assert flops["first"] == flops["first.parts.0.0"] == 2 * one
+    assert flops["second"] == flops["second.parts.0.0"] == one
+    assert flops["embed"] == 0
+    assert rows["second.parts.0.0"]["flops"]["backward"] == 2 * one
+    assert rows["first"]["flops"]["backward"] == 3 * one  # of the first input there is none
+    assert rows["embed"]["parameters"] == rows[""]["parameters"] == 8 * 8 + 8
+    assert [rows[path]["calls"] for path in ("embed", "first.parts.0.0")] == [0, 2]
+
+
+def test_losses_that_are_made_for_each_call_are_one() -> None:
+    model = torch.nn.Linear(8, 4)
+    with steelyard.watch(model) as watch:
+        for _ in range(4):
+            x, y = torch.randn(2, 8), torch.tensor([0, 3])
+            torch.nn.CrossEntropyLoss()(model(x), y).backward()
+    rows = [row for row in watch.report.data["modules"] if row["class"] == "CrossEntropyLoss"]
+    assert len(rows) == 1
+    assert rows[0]["calls"] == 1
