@@ -126,7 +126,6 @@ std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
       d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(2), DType::kInt64));
   const Tensor lengths =
       d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(3), DType::kInt64));
-  d.UseStandIns();
   d.Note("aten::ctc_loss is weighed as if every target were as long as there is room for");
   const std::int64_t longest = targets.rank() > 0 ? targets.size(-1) : 0;
   return Loss(d, op, std::vector<std::int64_t>(batch, chances.size(0)),
