@@ -280,8 +280,8 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .field = &parameter_views_},
        {.name = "--rank",
         .arg = "N",
-         .help = "which process of zero1, deepspeed or tp is told, from 0 on; without it one that "
-                 "has most",
+        .help = "which process of zero1, deepspeed or tp is told, from 0 on; without it one that "
+                "has most",
         .field = &rank_,
         .least = 0,
         .most = std::numeric_limits<int>::max()},
