@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A constant whose entry is not as it should be is left out: whoever wants it says so by name.
 #include "import/pt2/constants.h"
 
 #include <algorithm>
@@ -26,8 +28,8 @@ struct Listed {
   std::int64_t offset = 0;
 
   bool is_row_major() const {
-    return dtype != nullptr && !is_pickled && offset == 0 &&
-           std::ranges::equal(strides, ContiguousStrides(sizes));
+    return dtype != nullptr && !is_pickled && offset == 0 && sizes.size() <= Dims::kMaxRank &&
+           NumElements(sizes) && std::ranges::equal(strides, ContiguousStrides(sizes));
   }
 };
 
