@@ -56,6 +56,15 @@ void Fill(const SyContent& content, at::Tensor* tensor) {
   }
 }
 
+// Of `tensor` one of the elements in each dimension in which `like` has all in one place, and so
+// may not be written to.
+at::Tensor Unexpanded(at::Tensor tensor, const at::Tensor& like) {
+  for (std::int64_t dim = 0; dim < like.dim(); ++dim) {
+    if (like.stride(dim) == 0 && like.size(dim) > 1) tensor = tensor.narrow(dim, 0, 1);
+  }
+  return tensor;
+}
+
 // What PyTorch appends to a message tells of its own source, of all that is registered, or of where
 // Python was: after an empty line.
 std::string MessageOf(std::string_view text) {
@@ -129,13 +138,14 @@ void Session::Place(std::uint32_t value, bool on_host, const SyLayout& layout,
   const c10::Device device = on_host ? c10::Device(c10::kCPU) : device_;
   at::Tensor tensor = at::empty_strided(sizes, {layout.strides, layout.rank},
                                         at::TensorOptions(type).device(device));
+  at::Tensor written = Unexpanded(tensor, tensor);
   if (content.bytes != nullptr) {
     // Copied, so that it lies as PyTorch's own tensors do and may be written to.
-    tensor.copy_(at::from_blob(const_cast<void*>(content.bytes), sizes, type));
+    written.copy_(Unexpanded(at::from_blob(const_cast<void*>(content.bytes), sizes, type), tensor));
   } else if (content.copied != SY_NO_VALUE) {
-    tensor.copy_(placed_[content.copied].toTensor());
+    written.copy_(placed_[content.copied].toTensor());
   } else {
-    Fill(content, &tensor);
+    Fill(content, &written);
   }
   placed_[value] = tensor;
   values_[value] = std::move(tensor);
@@ -151,6 +161,7 @@ void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
   const at::NoGradGuard no_grad;
   const c10::OptionalDeviceGuard on_device(device_.is_cpu() ? std::nullopt
                                                             : std::optional(device_));
+  read_.reset();  // which may be the last that holds what the program lets go
   Listening listening(record, device_);
   for (std::size_t i = begin; i < end; ++i) {
     if (record.stop != nullptr && *record.stop != 0) throw CallError("it was interrupted", i);

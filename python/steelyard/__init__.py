@@ -46,6 +46,7 @@ from steelyard.model_analysis import (
     trace_memory,
 )
 from steelyard.profiling import compare_precisions, profile_model
+from steelyard.type_hints import CustomTypeHint
 from steelyard.weighing import Comparison, Weighing, compare, load, weigh
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ __all__ = [
     "VERSION",
     "Builder",
     "Comparison",
+    "CustomTypeHint",
     "DType",
     "ExportError",
     "FlopsProfiler",

@@ -34,6 +34,8 @@ SOURCES = PACKAGE / "engine_source"
 # This one needs what is no interface of PyTorch's: without it only CUDA's memory is not heard of.
 CUDA = "cuda_tap.cc"
 COMPILERS = ("c++", "g++", "clang++")
+# The release of PyTorch that engines are tested with; much older ones lack what they need.
+TRIED = "2.15"
 # PyTorch's headers take so much to compile, in GiB.
 GIB_OF_COMPILER = 1.5
 # As PyTorch itself is built: without NDEBUG its structures have other fields.
@@ -188,7 +190,8 @@ def _run(command: list[str]) -> None:
     raise UnsupportedError(
         f"the engine cannot be compiled ({lines[0].strip()})",
         command[0],
-        f"It needs GCC 12 or Clang 16, or newer: name one with CXX, or an engine with {ENGINE}.",
+        f"It needs GCC 12 or Clang 16, or newer (CXX names one). PyTorch {TRIED} has been tried: "
+        f"{sys.executable} -m pip install --upgrade torch. {ENGINE} names an engine that is there.",
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from steelyard import _core, progress
 from steelyard.errors import NotFoundError, UsageError
+from steelyard.type_hints import current_type_hints
 
 if TYPE_CHECKING:
     import torch
@@ -536,13 +537,20 @@ def _amp_options(keywords: Mapping[str, Any]) -> _core.AmpOptions:
         amp.policy = _chosen(POLICIES, policy, "amp_policy")
         if amp.dtype is None:
             raise UsageError("nothing is cast without autocast", "amp_policy", 'Add amp="bf16".')
-    casts = keywords.get("cast") or {}
+    hints = current_type_hints() if amp.dtype is not None else {}
+    amp.casts = cast_overrides({**hints, **(keywords.get("cast") or {})})
+    return amp
+
+
+def cast_overrides(casts: Mapping[str, Any]) -> list[_core.CastOverride]:
+    """Dtypes by names of operators and patterns of modules, as the core takes them."""
+    overrides = []
     for name, dtype in casts.items():
         wanted = _dtype(dtype)
         if wanted is None:
             raise UsageError(f"{name} is cast to nothing", "cast", "Name a dtype: float32.")
-        amp.casts = [*amp.casts, _core.CastOverride(name, wanted)]
-    return amp
+        overrides.append(_core.CastOverride(name, wanted))
+    return overrides
 
 
 def _optimizer_options(options: Mapping[str, object]) -> list[_core.OptimizerOption]:

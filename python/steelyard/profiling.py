@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from steelyard import _core
 from steelyard.errors import UnsupportedError, UsageError
 from steelyard.model_analysis import TrainingStep
-from steelyard.options import weigh_options
+from steelyard.options import cast_overrides, weigh_options
+from steelyard.type_hints import current_type_hints
 
 if TYPE_CHECKING:
     import torch
@@ -53,9 +54,9 @@ def compare_precisions(
     """
     options = _options(warmup, number, repeat)
     options.compare = list(precisions)
-    report: dict[str, Any] = json.loads(
-        _core.compared_runs(*_prepared(model, device, args, options), "json")
-    )
+    prepared = _prepared(model, device, args, options)
+    options.weigh.amp.casts = cast_overrides(current_type_hints())
+    report: dict[str, Any] = json.loads(_core.compared_runs(*prepared, "json"))
     return report
 
 

@@ -137,7 +137,7 @@ std::vector<Flag> RunCommand::Flags() {
 
 Result<RunOptions> RunCommand::Options() const {
   RunOptions options = run_;
-  SY_ASSIGN_OR_RETURN(options.weigh, weigh_.Options());
+  SY_ASSIGN_OR_RETURN(options.weigh, weigh_.Options(!compare_.empty()));
   options.device_at_hand = weigh_.device() == kAtHand;
   options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
   if (const char* const engine = std::getenv("STEELYARD_ENGINE");

@@ -329,7 +329,7 @@ std::vector<Flag> WeighCommand::Flags() {
   return flags;
 }
 
-Result<WeighOptions> WeighCommand::Options() const {
+Result<WeighOptions> WeighCommand::Options(bool names_precisions) const {
   WeighOptions options{.path = model_,
                        .from = from_,
                        .dtype = DTypeNamed(dtype_),
@@ -361,7 +361,8 @@ Result<WeighOptions> WeighCommand::Options() const {
     options.amp.casts.push_back(std::move(override));
   }
   options.amp.policy = CastPolicyNamed(amp_policy_).value_or(CastPolicy::kTorch);
-  if (amp_.empty() && (!casts_.empty() || options.amp.policy != CastPolicy::kTorch)) {
+  const bool has_casts = !casts_.empty() || options.amp.policy != CastPolicy::kTorch;
+  if (amp_.empty() && !names_precisions && has_casts) {
     return Unexpected(UsageError("nothing is cast without autocast",
                                  casts_.empty() ? "--amp-policy" : "--cast",
                                  "Switch it on with --amp bf16."));

@@ -28,7 +28,8 @@ class WeighCommand final : public Command {
 
   // For commands that weigh models besides: what is weighed, and what the flags said of it.
   void AddModelFlags(std::vector<Flag>* flags);
-  Result<WeighOptions> Options() const;
+  // `names_precisions`: another flag says in which precisions it runs, as --amp does.
+  Result<WeighOptions> Options(bool names_precisions = false) const;
   // The device that was asked for, by the name that the user gave it.
   const std::string& device() const { return device_; }
 

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <span>
+#include <system_error>
 #include <utility>
 
 namespace steelyard {
@@ -64,11 +66,17 @@ Status TensorWriter::Add(std::string_view name, const SyElements& elements) {
 Status TensorWriter::Write(const std::string& path) const {
   const std::string header = "{" + header_ + "}";
   const std::uint64_t length = header.size();
-  std::ofstream file(path, std::ios::binary);
+  // Beside it first: the file of that name may be the one that the weights are read from.
+  const std::string part = path + ".part";
+  std::ofstream file(part, std::ios::binary);
   file.write(reinterpret_cast<const char*>(&length), sizeof length);
   file << header;
   file.write(data_.data(), static_cast<std::streamsize>(data_.size()));
-  if (file.flush()) return {};
+  file.close();
+  std::error_code problem;
+  if (file) std::filesystem::rename(part, path, problem);
+  if (file && !problem) return {};
+  std::filesystem::remove(part, problem);
   return Unexpected(InvalidInput("it cannot be written", path,
                                  "Name a file, in a folder that exists, which you may write."));
 }

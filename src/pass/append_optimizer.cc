@@ -387,6 +387,22 @@ bool IsFused(const Group& group) {
          given->value != "None" && given->value != "0";
 }
 
+// A gradient scaler unscales for an optimizer or leaves that to it, whatever its groups. It decides
+// for each optimizer whether it steps; here it looks at all gradients at once, so that what several
+// of them compute is not told.
+Status CheckScaledGroups(Program& program, const std::vector<Group>& groups) {
+  for (const Group& group : groups) {
+    if (group.optimizer != groups[0].optimizer) {
+      program.has_stand_ins = true;
+    } else if (IsFused(group) != IsFused(groups[0])) {
+      return Unexpected(UsageError(
+          "under a gradient scaler all groups of an optimizer are fused or none is", group.asked,
+          "PyTorch refuses it, too: give --fused to all of them or to none."));
+    }
+  }
+  return {};
+}
+
 // What a gradient scaler tells fused forms.
 struct FromScaler {
   ValueId scale = kNoId;
@@ -627,6 +643,7 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
     SY_ASSIGN_OR_RETURN(shares, ShareOut(program, groups, optimizers, options));
   }
   AppendAveraging(program, options);
+  if (TakesScaler(all)) SY_RETURN_IF_ERROR(CheckScaledGroups(program, groups));
   const bool clips = options.clip_norm || options.clip_value;
   const bool is_fused = std::ranges::any_of(groups, IsFused);
   const ValueId found = TakesScaler(all) ? AppendUnscaling(program, is_fused && !clips) : kNoId;

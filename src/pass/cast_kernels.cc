@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ir/visit_values.h"
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
@@ -314,7 +315,7 @@ class Caster {
     const OpDef& def = *FindOp(OpName::FromRuntime(name));
     const StringId text = p_.strings.Intern(fmt::format("cast{}", ++casts_));
     const std::vector<std::int64_t> sizes(p_.sizes(from).begin(), p_.sizes(from).end());
-    const std::vector<std::int64_t> strides(p_.strides(from).begin(), p_.strides(from).end());
+    const Dims strides = EmptyLikeStrides(p_.sizes(from), p_.strides(from));
     const ValueId to = p_.AddTensor(text, dtype, sizes, strides);
     p_.values[to].requires_grad = p_.values[from].requires_grad;
     p_.values[to].on_host = p_.values[from].on_host;

@@ -20,7 +20,8 @@ std::optional<DType> DTypeOfProducts(const Weighing& weighing);
 double PeakOf(const Target& target, DType dtype);
 
 // Of the CPU: the fastest of products of square matrices, for about a second, with the threads that
-// the engine has now.
-Result<DevicePeak> MeasurePeak(const SyEngine& engine, DType dtype);
+// the engine has now. Ends as interrupted where `stop` is not 0, if there is one.
+Result<DevicePeak> MeasurePeak(const SyEngine& engine, DType dtype,
+                               const volatile int* stop = nullptr);
 
 }  // namespace steelyard

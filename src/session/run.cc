@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,10 @@ Status Refuse(const RunOptions& options) {
                                  "--threads", "As many as there are processors are of use."));
   }
   SY_RETURN_IF_ERROR(RefuseLess(options.steps, 1, "--steps"));
+  if (options.steps > 1 && options.save.empty()) {
+    return Unexpected(UsageError("nothing of several steps is kept", "--steps",
+                                 "Say where what they compute goes: --save FILE."));
+  }
   if (options.steps > 1 && options.weigh.train.first_step) {
     return Unexpected(UsageError(fmt::format("{} first steps are none", options.steps),
                                  "--steps, --first-step", "Leave one of them away."));
@@ -117,6 +122,16 @@ Status Refuse(const RunOptions& options) {
   if (peaks > 0 && peaks != RunsOf(options)) {
     return Unexpected(UsageError(fmt::format("{} peaks of {} programs", peaks, RunsOf(options)),
                                  "--peak-flops", "Give one for each precision, as 2T,4T."));
+  }
+  return {};
+}
+
+Status RefuseOverwriting(const RunOptions& options) {
+  std::error_code missing;
+  for (const std::string& read : {options.weigh.path, options.inputs}) {
+    if (options.save.empty() || !std::filesystem::equivalent(options.save, read, missing)) continue;
+    return Unexpected(UsageError("what is computed would overwrite what is read", "--save",
+                                 "Name another file."));
   }
   return {};
 }
@@ -201,7 +216,10 @@ Status FindPeak(const SyEngine& engine, std::size_t i, Running* running) {
     return {};
   }
   if (running->measurement.was_interrupted) return {};
-  SY_ASSIGN_OR_RETURN(running->device_peak, MeasurePeak(engine, *dtype));
+  Result<DevicePeak> peak = MeasurePeak(engine, *dtype, options.stop);
+  const bool was_interrupted = options.stop != nullptr && *options.stop != 0;
+  if (!peak) return was_interrupted ? Status() : Unexpected(std::move(peak).error());
+  running->device_peak = *peak;
   return {};
 }
 
@@ -385,6 +403,7 @@ present::Run Presented(const Running& running, const present::Findings& findings
 
 Result<Running> Run(const RunOptions& options) {
   SY_RETURN_IF_ERROR(Refuse(options));
+  SY_RETURN_IF_ERROR(RefuseOverwriting(options));
   SY_ASSIGN_OR_RETURN(const Sources sources, SourcesOf(options));
   SY_ASSIGN_OR_RETURN(const WeighOptions weigh, ToWeigh(options));
   return RunOne(Weigh(weigh), options, sources);

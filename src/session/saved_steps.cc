@@ -128,7 +128,8 @@ Status SaveSteps(const SyEngine& engine, const Sources& sources, const Running& 
     return Unexpected(Unsupported(
         "what this step computes is not written: some of its numbers stand for any", {},
         "Numbers that are read from tensors, as item() reads them, are none of the program's: a "
-        "step of Adafactor, LANS or AdamW8bit has such, the other optimizers have not."));
+        "step of Adafactor, LANS or AdamW8bit has such, or one of several optimizers under a "
+        "gradient scaler."));
   }
   engine.set_seed(running.options.seed);
   SY_ASSIGN_OR_RETURN(Execution execution,

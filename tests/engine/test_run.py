@@ -292,3 +292,55 @@ def test_a_module_whose_code_makes_tensors_is_timed() -> None:
         Chosen(), "cpu", [torch.ones(3)], warmup=0, number=1, repeat=2
     )
     assert len(times) == 2
+
+
+def test_casts_of_what_is_compared() -> None:
+    casts = ("--cast", "aten::linear=float32")
+    report = steelyard("run", TRANSLATOR, "--compare", "fp32,bf16", "--repeat", 2, *ONCE, *casts)
+    plain = steelyard("run", TRANSLATOR, "--compare", "fp32,bf16", "--repeat", 2, *ONCE)
+    memory = [each["runs"]["bf16"]["memory"] for each in (report, plain)]
+    assert memory[0] != memory[1]
+
+
+def test_weights_may_be_overwritten_by_what_is_computed(tmp_path: Path) -> None:
+    lines = ("input %x: f32[512,512]", "%y: f32[512,512] = aten::mul.Tensor(%x, %w)", "return %y")
+    path = program(tmp_path, 'parameter %w: f32[512,512] "w"', *lines)
+    weights = tmp_path / "w.safetensors"
+    safetensors.torch.save_file({"w": torch.full((512, 512), 2.0)}, weights)
+    steelyard("run", path, "--weights", weights, "--save", weights, "--repeat", 1, *ONCE)
+    assert torch.equal(
+        safetensors.torch.load_file(weights)["parameters.w"], torch.full((512, 512), 2.0)
+    )
+    assert not list(tmp_path.glob("*.part"))
+    with pytest.raises(AssertionError, match="would overwrite what is read"):
+        steelyard("run", path, "--save", path)
+
+
+class Laid(torch.nn.Module):
+    """Buffers that no state dict has, in other layouts than rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        numbers = torch.arange(24.0)
+        for name, tensor in {
+            "turned": numbers[:12].view(3, 4).t(),
+            "moved": numbers[5:9],
+            "every_second": numbers[1::2][:4],
+            "expanded": numbers[2:5].expand(4, 3),
+            "channels": numbers.view(1, 3, 2, 4).to(memory_format=torch.channels_last),
+        }.items():
+            self.register_buffer(name, tensor, persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        sums = self.turned.sum(1) * self.moved + self.every_second + self.expanded[:, 1]
+        return x * sums + self.channels[0, 1, 1]
+
+
+def test_tensors_of_the_model_in_other_layouts(tmp_path: Path) -> None:
+    model, path = Laid(), tmp_path / "laid.pt2"
+    x = torch.randn(1).expand(4)
+    torch.export.save(torch.export.export(model, (x,)), path)
+    inputs, saved = tmp_path / "x.safetensors", tmp_path / "y.safetensors"
+    safetensors.torch.save_file({"x": x.contiguous()}, inputs)
+    steelyard("run", path, "--inputs", inputs, "--save", saved, "--repeat", 0)
+    assert torch.equal(safetensors.torch.load_file(saved)["outputs.0"], model(x))

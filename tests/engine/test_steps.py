@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from exported import SEED, Exported
-from test_engine import computed, differing, load
+from test_engine import computed, differing, load, steelyard
 
 Optimizer = torch.optim.Optimizer
 Tensors = Iterable[torch.Tensor]
@@ -260,6 +260,22 @@ def test_master_weights(tmp_path: Path) -> None:
                 p.copy_(master)
 
     assert not differing(computed(exported, tmp_path, *train), after(exported, Masters, STEPS))
+
+
+def test_allocations_of_a_step_that_is_scaled(path: Path) -> None:
+    """Looking at what unscaling has found keeps nothing."""
+    once = ["--warmup", 0, "--number", 1, "--repeat", 1, "--peak-flops", "1T"]
+    report = steelyard("run", path, "--train", "adamw", "--amp", "fp16", *once)
+    assert report["memory"]["events"] > 0
+    assert report["memory"]["differences"] == []
+
+
+def test_forms_under_a_gradient_scaler(path: Path, tmp_path: Path) -> None:
+    once = ["--train", "adamw", "--amp", "fp16", "--repeat", 0, "--save", tmp_path / "s"]
+    with pytest.raises(AssertionError, match="all groups of an optimizer are fused or none is"):
+        steelyard("run", path, *once, "--fused", "--group", "*bias:fused=False")
+    with pytest.raises(AssertionError, match="one of several optimizers under a gradient scaler"):
+        steelyard("run", path, *once, "--group", "*bias:optimizer=sgd")
 
 
 def test_gradients_before_they_are_overwritten(layers: Exported, tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ namespace steelyard::pt2 {
 namespace {
 
 constexpr std::string_view kFolder = "data/constants/";
+constexpr int kBitsInByte = 8;
+// Of a tensor that has each of its bytes many times.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
 constexpr std::string_view kConfig = "_constants_config.json";
 
 // What the list of constants says of one.
@@ -28,10 +31,43 @@ struct Listed {
   std::int64_t offset = 0;
 
   bool is_row_major() const {
-    return dtype != nullptr && !is_pickled && offset == 0 && sizes.size() <= Dims::kMaxRank &&
-           NumElements(sizes) && std::ranges::equal(strides, ContiguousStrides(sizes));
+    return offset == 0 && std::ranges::equal(strides, ContiguousStrides(sizes));
+  }
+  std::int64_t width() const { return BitsOf(dtype->dtype) / kBitsInByte; }  // of an element
+  // Whether so many bytes hold it, and it is to be read; of none that is told in another way.
+  bool is_in(std::size_t size) const {
+    const auto bytes = static_cast<std::int64_t>(size);
+    const auto lies_outside = [&](std::int64_t elements) {
+      return elements < 0 || elements > bytes;
+    };
+    if (dtype == nullptr || is_pickled || BitsOf(dtype->dtype) % kBitsInByte != 0 ||
+        sizes.size() != strides.size() || sizes.size() > Dims::kMaxRank || lies_outside(offset) ||
+        std::ranges::any_of(strides, lies_outside)) {
+      return false;
+    }
+    const std::optional<std::int64_t> count = NumElements(sizes);
+    if (!count || *count > std::max(bytes, kMostElements)) return false;
+    return CheckLayout(dtype->dtype, sizes, strides) &&
+           StorageBytes(dtype->dtype, sizes, strides) <= bytes - offset * width();
   }
 };
+
+// The elements row by row, of a tensor that lies in another way.
+std::string RowByRow(const Listed& listed, std::string_view bytes) {
+  const auto width = static_cast<std::size_t>(listed.width());
+  const std::int64_t count = *NumElements(listed.sizes);
+  std::string out;
+  out.reserve(static_cast<std::size_t>(count) * width);
+  for (std::int64_t element = 0; element < count; ++element) {
+    std::int64_t left = element, place = listed.offset;
+    for (std::size_t dim = listed.sizes.size(); dim-- > 0;) {
+      place += left % listed.sizes[dim] * listed.strides[dim];
+      left /= listed.sizes[dim];
+    }
+    out += bytes.substr(static_cast<std::size_t>(place) * width, width);
+  }
+  return out;
+}
 
 // A number, as {"as_int": 4}.
 bool ReadNumber(JsonReader& json, JsonValue value, std::int64_t& out) {
@@ -113,12 +149,13 @@ Constants Constants::Of(const std::string& path) {
   const std::string folder(name.substr(0, name.rfind('/') + 1));
   for (auto& [constant, listed] : ReadList(*text)) {
     const auto entry = EntryNamed(*archive, folder + listed.file);
-    if (!entry || !listed.is_row_major()) continue;
+    if (!entry) continue;
     Result<PaddedText> bytes = archive->Read(*entry);
-    const std::int64_t size = StorageBytes(listed.dtype->dtype, listed.sizes, listed.strides);
-    if (!bytes || static_cast<std::int64_t>(bytes->size()) < size) continue;
+    if (!bytes || !listed.is_in(bytes->size())) continue;
+    PaddedText elements =
+        listed.is_row_major() ? *std::move(bytes) : PaddedText(RowByRow(listed, bytes->view()));
     out.tensors_.emplace(constant,
-                         Tensor{listed.dtype->dtype, std::move(listed.sizes), *std::move(bytes)});
+                         Tensor{listed.dtype->dtype, std::move(listed.sizes), std::move(elements)});
   }
   return out;
 }

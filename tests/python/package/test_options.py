@@ -2,7 +2,7 @@
 from typing import Any
 
 import pytest
-from steelyard import DType, NotFoundError, UsageError, _core
+from steelyard import CustomTypeHint, DType, NotFoundError, UsageError, _core
 from steelyard.options import CHECKS, WeighKeywords, weigh_options
 
 
@@ -69,6 +69,22 @@ def test_memory_and_dtypes() -> None:
     options = weigh_options({"fit": "80GB", "budget": "2KiB", "dtype": "torch.bfloat16"})
     assert (options.fit, options.budget) == (80 * 10**9, 2 * 2**10)
     assert options.dtype == DType.BFLOAT16
+
+
+def casts_of(keywords: WeighKeywords) -> dict[str, DType]:
+    return {cast.of: cast.dtype for cast in weigh_options(keywords).amp.casts}
+
+
+def test_type_hints_hold_while_they_are_entered() -> None:
+    given: WeighKeywords = {"amp": "bf16"}
+    with CustomTypeHint({"aten::softmax": "float32", "head.*": "float32"}):
+        with CustomTypeHint({"head.*": "bfloat16"}):
+            assert casts_of(given) == {"aten::softmax": DType.FLOAT32, "head.*": DType.BFLOAT16}
+            own: WeighKeywords = {"amp": "bf16", "cast": {"head.*": "float16"}}
+            assert casts_of(own)["head.*"] == DType.FLOAT16
+            assert casts_of({}) == {}  # nothing is cast without autocast
+        assert casts_of(given)["head.*"] == DType.FLOAT32
+    assert casts_of(given) == {}
 
 
 def test_mixed_precision() -> None:
