@@ -223,6 +223,7 @@ Moves MovesOf(const Step& step, const Momenta& momenta) {
 void NAdamOneByOne(Dispatcher& d, Step& step) {
   const Momenta momenta = MomentaOf(step);
   const Moves moves = MovesOf(step, momenta);
+  const double correction = CorrectionsOf(step).second;
   const States states = StatesAsPairs(d, StatesOf(step, true, false));
   Tensor gradient, denominator;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -232,8 +233,7 @@ void NAdamOneByOne(Dispatcher& d, Step& step) {
     Decayed(d, step, DecayOf(step), parameter, gradient);
     d.Call("aten::mul_.Tensor", states.products[i], momenta.now);
     UpdateMoments(d, step, gradient, states.means[i], states.squares[i]);
-    Tensor root = d.Call("aten::sqrt",
-                         d.Call("aten::div.Tensor", states.squares[i], CorrectionsOf(step).second));
+    Tensor root = d.Call("aten::sqrt", d.Call("aten::div.Tensor", states.squares[i], correction));
     denominator = std::move(root);
     d.Call("aten::add_.Tensor", denominator, step.Number("eps"));
     d.Call("aten::addcdiv_", parameter, gradient, denominator, moves.gradient);
@@ -245,6 +245,7 @@ void NAdamOneByOne(Dispatcher& d, Step& step) {
 void NAdamLists(Dispatcher& d, Step& step) {
   const Momenta momenta = MomentaOf(step);
   const Moves moves = MovesOf(step, momenta);
+  const double root = Root(CorrectionsOf(step).second);
   const States all = StatesOf(step, true, false);
   Tensors gradients, roots;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
@@ -257,8 +258,7 @@ void NAdamLists(Dispatcher& d, Step& step) {
     UpdateMoments(d, step, gradients, states);
     Set(roots, d.CallMany("aten::_foreach_sqrt", states.squares));
     d.CallMany("aten::_foreach_mul_.ScalarList", states.products, ForEach(roots, momenta.now));
-    d.CallMany("aten::_foreach_div_.ScalarList", roots,
-               ForEach(roots, Root(CorrectionsOf(step).second)));
+    d.CallMany("aten::_foreach_div_.ScalarList", roots, ForEach(roots, root));
     d.CallMany("aten::_foreach_add_.Scalar", roots, step.Number("eps"));
     d.CallMany("aten::_foreach_addcdiv_.ScalarList", parameters, gradients, roots,
                ForEach(roots, moves.gradient));
@@ -287,15 +287,16 @@ std::optional<double> RectificationOf(const Step& step) {
 }
 
 // _compute_adaptive_lr(): a number divided by a tensor is a reciprocal and a product.
-Tensor AdaptiveRate(Dispatcher& d, const Step& step, const Tensor& square) {
+Tensor AdaptiveRate(Dispatcher& d, const Step& step, const Corrections& corrections,
+                    const Tensor& square) {
   const Tensor root = d.Call("aten::sqrt", square);
   d.Call("aten::add_.Tensor", root, step.Number("eps"));
-  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", root),
-                Root(CorrectionsOf(step).second));
+  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", root), Root(corrections.second));
 }
 
 void RAdamOneByOne(Dispatcher& d, Step& step) {
   const std::optional<double> rectification = RectificationOf(step);
+  const Corrections corrections = CorrectionsOf(step);
   const States states = StatesAsPairs(d, StatesOf(step, false, false));
   Tensor gradient, corrected;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -304,11 +305,11 @@ void RAdamOneByOne(Dispatcher& d, Step& step) {
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     Decayed(d, step, DecayOf(step), parameter, gradient);
     UpdateMoments(d, step, gradient, states.means[i], states.squares[i]);
-    corrected = d.Call("aten::div.Tensor", states.means[i], CorrectionsOf(step).first);
+    corrected = d.Call("aten::div.Tensor", states.means[i], corrections.first);
     Tensor update = d.Call("aten::mul.Tensor", corrected, step.Number("lr"));
     if (rectification) {
       {
-        Tensor rate = AdaptiveRate(d, step, states.squares[i]);
+        Tensor rate = AdaptiveRate(d, step, corrections, states.squares[i]);
         Tensor product = d.Call("aten::mul.Tensor", update, rate);
         update = std::move(product);
       }
