@@ -122,6 +122,7 @@ void TrainFlags::Add(std::vector<Flag>* flags) {
   AddOptimizer(flags);
   AddStep(flags);
   AddProcesses(flags);
+  AddParts(flags);
   names_ = NamesBeside(kTrain, std::span(*flags).subspan(first));
 }
 
@@ -255,8 +256,14 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .field = &find_unused_},
        {.name = "--static-graph",
         .help = "which parameters are used is found out in the first step (static_graph=True)",
-        .field = &static_graph_},
-       {.name = "--shard-units",
+        .field = &static_graph_}});
+}
+
+// What each of them has a part of.
+void TrainFlags::AddParts(std::vector<Flag>* flags) {
+  flags->insert(
+      flags->end(),
+      {{.name = "--shard-units",
         .arg = "MODULES",
         .help = "modules whose parameters fsdp gathers at once, as 'encoder.layer.*', besides the "
                 "rest; without it the members of the model's lists of like modules",

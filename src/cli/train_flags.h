@@ -25,6 +25,7 @@ class TrainFlags {
   void AddOptimizer(std::vector<Flag>* flags);
   void AddStep(std::vector<Flag>* flags);
   void AddProcesses(std::vector<Flag>* flags);
+  void AddParts(std::vector<Flag>* flags);
   Status Check() const;
   Status AddOptions(TrainOptions* options) const;
   Status AddGroups(TrainOptions* options) const;

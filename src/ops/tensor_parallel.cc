@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -22,7 +21,6 @@
 #include "ops/gradients/linalg.h"
 #include "ops/parallel/layer_styles.h"
 #include "ops/registry.h"
-#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/label.h"
@@ -234,13 +232,14 @@ constexpr std::string_view kDivisible =
     "Name layers whose heads can be divided by --ranks, or leave them out of --tp-plan.";
 
 // `whole` with its -1 computed.
-Dims Resolved(Dims sizes, std::int64_t count) {
+Dims Resolved(const Dims& sizes, std::int64_t count) {
   std::int64_t others = 1;
   for (const std::int64_t size : sizes) others *= size == -1 ? 1 : size;
-  for (int i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && others > 0) sizes[i] = count / others;
+  Dims out;
+  for (const std::int64_t size : sizes) {
+    out.push_back(size == -1 && others > 0 ? count / others : size);
   }
-  return sizes;
+  return out;
 }
 
 // A view takes runs of dimensions for other runs of as many elements. Where the run that has a

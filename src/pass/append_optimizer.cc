@@ -434,6 +434,30 @@ void AppendClipping(Program& program, const TrainOptions& options) {
   clip("steelyard::clip_grad_value_", options.clip_value);
 }
 
+// What becomes of gradients before the steps: they are unscaled, where there is a scaler, and
+// clipped.
+struct Scaling {
+  ValueId found = kNoId;  // whether all are finite, of a scaler
+  FromScaler told;
+};
+
+Result<Scaling> AppendScaling(Program& program, const std::vector<Group>& groups,
+                              const PassOptions& all) {
+  const TrainOptions& options = all.train;
+  Scaling scaling;
+  const bool clips = options.clip_norm || options.clip_value;
+  const bool is_fused = std::ranges::any_of(groups, IsFused);
+  if (TakesScaler(all)) {
+    SY_RETURN_IF_ERROR(CheckScaledGroups(program, groups));
+    scaling.found = AppendUnscaling(program, is_fused && !clips);
+  }
+  AppendClipping(program, options);
+  if (is_fused && scaling.found != kNoId) {
+    scaling.told = AppendTelling(program, scaling.found, clips);
+  }
+  return scaling;
+}
+
 Status AppendStep(Program& program, const Group& group, const TrainOptions& options,
                   const FromScaler& told) {
   std::vector<Argument> args{ListOf(program, group.stepped), Argument::OfBool(options.first_step)};
@@ -584,6 +608,14 @@ void AppendZeroGrad(Program& program, const OptimizerInfo& optimizer,
   AppendCall(program, "steelyard::zero_grad", args, {}, Phase::kOptimizer);
 }
 
+// The step before has left gradients, which are zeros.
+void PutKeptGradientsFirst(Program& program) {
+  AppendCall(program, "steelyard::keep_gradients", {}, {}, Phase::kForward);
+  std::vector<Node>& nodes = program.main().nodes;
+  std::ranges::rotate(nodes, nodes.end() - 1);
+  if (program.repeat.times > 1) ++program.repeat.first;
+}
+
 // DeepSpeed's engine steps a part of all parameters of a group, as one tensor.
 Status AppendEngineStep(Program& program, std::vector<Group>& groups, const TrainOptions& options) {
   std::vector<std::vector<Argument>> parameters;
@@ -643,33 +675,23 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
     SY_ASSIGN_OR_RETURN(shares, ShareOut(program, groups, optimizers, options));
   }
   AppendAveraging(program, options);
-  if (TakesScaler(all)) SY_RETURN_IF_ERROR(CheckScaledGroups(program, groups));
-  const bool clips = options.clip_norm || options.clip_value;
-  const bool is_fused = std::ranges::any_of(groups, IsFused);
-  const ValueId found = TakesScaler(all) ? AppendUnscaling(program, is_fused && !clips) : kNoId;
-  AppendClipping(program, options);
-  FromScaler told;
-  if (is_fused && found != kNoId) told = AppendTelling(program, found, clips);
+  SY_ASSIGN_OR_RETURN(const Scaling scaling, AppendScaling(program, groups, all));
   for (std::size_t i = 0; i < optimizers.size(); ++i) {
     for (const Group& group : groups) {
       if (group.optimizer != optimizers[i] || group.stepped.empty()) continue;
-      SY_RETURN_IF_ERROR(AppendStep(program, group, options, IsFused(group) ? told : FromScaler()));
+      const FromScaler told = IsFused(group) ? scaling.told : FromScaler();
+      SY_RETURN_IF_ERROR(AppendStep(program, group, options, told));
     }
     if (!shares.empty()) shares[i].AppendSending(program);
   }
-  if (found != kNoId) {
-    const std::array args{Argument::OfValue(found)};
+  if (scaling.found != kNoId) {
+    const std::array args{Argument::OfValue(scaling.found)};
     AppendCall(program, "steelyard::update_scaler", args, {}, Phase::kOptimizer);
   }
   for (const OptimizerInfo* optimizer : optimizers) {
     AppendZeroGrad(program, *optimizer, groups, options);
   }
-  if (options.keep_gradients && !options.first_step) {
-    AppendCall(program, "steelyard::keep_gradients", {}, {}, Phase::kForward);
-    std::vector<Node>& nodes = program.main().nodes;
-    std::ranges::rotate(nodes, nodes.end() - 1);
-    if (program.repeat.times > 1) ++program.repeat.first;
-  }
+  if (options.keep_gradients && !options.first_step) PutKeptGradientsFirst(program);
   return program;
 }
 

@@ -23,7 +23,6 @@
 #include "ops/op_def.h"
 #include "pass/accumulate.h"
 #include "pass/append_call.h"
-#include "pass/differentiate.h"
 #include "support/choices.h"
 #include "support/rounding.h"
 

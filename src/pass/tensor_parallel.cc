@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,10 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ir/visit_values.h"
 #include "ops/parallel/layer_styles.h"
-#include "ops/registry.h"
 #include "pass/append_call.h"
 #include "pass/arguments.h"
 #include "pass/decompose.h"

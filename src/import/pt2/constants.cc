@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "import/json.h"
@@ -164,7 +165,7 @@ std::optional<Constants::Found> Constants::Find(std::string_view name) const {
   const auto found = tensors_.find(std::string(name));
   if (found == tensors_.end()) return std::nullopt;
   const Tensor& tensor = found->second;
-  return Found{tensor.dtype, tensor.sizes, tensor.bytes.view().data()};
+  return Found{tensor.dtype, tensor.sizes, std::as_bytes(std::span(tensor.bytes.view())).data()};
 }
 
 }  // namespace steelyard::pt2

@@ -204,7 +204,7 @@ Momenta MomentaOf(const Step& step) {
     return beta1 * (1.0 - 0.5 * std::pow(0.96, number * decay));
   };
   float product = 1;
-  for (double number = 1; number <= step.number(); ++number) {
+  for (int number = 1; number <= step.number(); ++number) {
     product *= static_cast<float>(at(number));
   }
   return {.now = at(step.number()), .next = at(step.number() + 1), .product = product};

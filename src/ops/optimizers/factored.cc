@@ -17,6 +17,7 @@
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/shape.h"
+#include "support/choices.h"
 
 namespace steelyard::ops {
 namespace {
@@ -250,10 +251,8 @@ double AdjustmentOf(const Step& step, const Tensor& parameter) {
       step.IsGiven("adjust_lr_fn") ? step.Word("adjust_lr_fn") : kAdjustments[0].name;
   const auto* const found = std::ranges::find(kAdjustments, asked, &Adjustment::name);
   if (found == kAdjustments.end()) {
-    std::vector<std::string_view> names;
-    for (const Adjustment& adjustment : kAdjustments) names.push_back(adjustment.name);
     Contradict(fmt::format("Muon has no adjust_lr_fn \"{}\"", asked),
-               fmt::format("It has: {}.", fmt::join(names, ", ")));
+               fmt::format("It has: {}.", fmt::join(NamesOf(kAdjustments), ", ")));
   }
   return found->factor(static_cast<double>(parameter.size(0)),
                        static_cast<double>(parameter.size(1)));
