@@ -94,12 +94,7 @@ void Broadcast(Dispatcher& d, const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) members.push_back({tensor.dtype(), tensor.view().bytes()});
   std::vector<Tensor> sent;
   for (const std::vector<std::size_t>& places : AssignBuckets(members, {&kBroadcast, 1})) {
-    std::vector<Tensor> rows;
-    rows.reserve(places.size());
-    for (const std::size_t place : places) {
-      rows.push_back(d.Call("aten::reshape", tensors[place], Dims{-1}));
-    }
-    sent.push_back(rows.size() == 1 ? rows[0] : d.Call("aten::cat", rows, 0));
+    sent.push_back(Flatten(d, Pick(tensors, places)));
     if (sent.size() == kInFlight) sent.erase(sent.begin());
   }
   for (Tensor& tensor : sent) tensor.reset();

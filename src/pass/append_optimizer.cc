@@ -134,6 +134,13 @@ std::optional<double> ReadReal(std::string_view text) {
   return real;
 }
 
+// Of a switch among options.
+std::optional<bool> ReadTruth(std::string_view text) {
+  if (text == "True" || text == "true" || text == "1") return true;
+  if (text == "False" || text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+
 // The elements of "(0.9, 0.999)" or "[0.9, 0.999]"; none where it is no such thing.
 std::vector<std::string_view> ElementsOf(std::string_view text) {
   std::vector<std::string_view> elements;
@@ -177,9 +184,8 @@ std::optional<Argument> ReadValue(Program& program, const Param& param, std::str
   if (param.optional && text == "None") return Argument::None();
   if (type == ParamType::kString) return Argument::OfString(program.strings.Intern(text));
   if (type == ParamType::kBool) {
-    if (text == "True" || text == "true" || text == "1") return Argument::OfBool(true);
-    if (text == "False" || text == "false" || text == "0") return Argument::OfBool(false);
-    return std::nullopt;
+    const std::optional<bool> truth = ReadTruth(text);
+    return truth ? std::optional(Argument::OfBool(*truth)) : std::nullopt;
   }
   const std::optional<double> real = ReadReal(text);
   if (!real || (IsNegative(param) ? *real > 0 : *real < 0)) return std::nullopt;
@@ -383,8 +389,7 @@ ValueId AppendUnscaling(Program& program, bool only_looks) {
 // Fused forms unscale gradients in their own kernels (`_step_supports_amp_scaling`).
 bool IsFused(const Group& group) {
   const auto given = std::ranges::find(group.options, "fused", &OptimizerOption::name);
-  return given != group.options.end() && given->value != "False" && given->value != "false" &&
-         given->value != "None" && given->value != "0";
+  return given != group.options.end() && ReadTruth(given->value).value_or(false);
 }
 
 // A gradient scaler unscales for an optimizer or leaves that to it, whatever its groups. It decides

@@ -21,10 +21,10 @@
 
 #include "ir/layout.h"
 #include "ops/op_def.h"
+#include "ops/parallel/deepspeed.h"
 #include "pass/accumulate.h"
 #include "pass/append_call.h"
 #include "support/choices.h"
-#include "support/rounding.h"
 
 namespace steelyard {
 namespace {
@@ -33,7 +33,6 @@ constexpr std::string_view kEnter = "steelyard::enter_deepspeed";
 constexpr std::string_view kFlag = "--parallel-args";
 // Arguments of the row that are no options of the JSON.
 constexpr std::ptrdiff_t kOwnArguments = 7;
-constexpr std::int64_t kAlignment = 2;  // of flat parameters, in elements of each process
 
 auto NotModelled(std::string what, std::string where, std::string hint) {
   return Unexpected(Unsupported(std::move(what) + " is not modelled under DeepSpeed",
@@ -131,13 +130,12 @@ Status CheckDTypes(const Program& program, std::span<const std::vector<Argument>
                      "Export it in float32 or bfloat16.");
 }
 
-std::int64_t PartitionOf(const Program& program, std::span<const Argument> group,
-                         std::int64_t ranks) {
+std::int64_t ElementsOf(const Program& program, std::span<const Argument> group) {
   std::int64_t elements = 0;
   for (const Argument& parameter : group) {
     elements += NumElements(program.sizes(parameter.value)).value_or(0);
   }
-  return RoundUp(elements, kAlignment * ranks) / ranks;
+  return elements;
 }
 
 }  // namespace
@@ -171,7 +169,7 @@ Result<std::vector<ValueId>> EnterEngine(Program& program,
   for (const std::vector<Argument>& group : groups) {
     parameters.insert(parameters.end(), group.begin(), group.end());
     counts.push_back(static_cast<std::int64_t>(group.size()));
-    const std::array sizes{PartitionOf(program, group, options.ranks)};
+    const std::array sizes{ops::PartitionOf(ElementsOf(program, group), options.ranks)};
     masters.push_back(AddResult(program, "master", DType::kFloat32, sizes));
     stepped += sizes[0];
   }

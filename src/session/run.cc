@@ -61,11 +61,12 @@ Result<GivenTensors> TensorsOf(const std::string& path) {
   });
 }
 
-// What the model at `path` has besides its weights.
+// What the model at `path` has besides its weights, which is read once somebody asks for it.
 GivenTensors ConstantsOf(const std::string& path) {
-  auto constants = std::make_shared<const pt2::Constants>(pt2::Constants::Of(path));
-  return [constants](std::string_view name) -> std::optional<GivenTensor> {
-    const std::optional<pt2::Constants::Found> found = constants->Find(name);
+  auto constants = std::make_shared<std::optional<const pt2::Constants>>();
+  return [constants, path](std::string_view name) -> std::optional<GivenTensor> {
+    if (!*constants) constants->emplace(pt2::Constants::Of(path));
+    const std::optional<pt2::Constants::Found> found = (*constants)->Find(name);
     if (!found) return std::nullopt;
     return GivenTensor{found->dtype, found->sizes, found->bytes};
   };

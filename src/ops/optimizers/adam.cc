@@ -84,17 +84,6 @@ void UpdateMoments(Dispatcher& d, const Step& step, const Tensors& gradients,
   d.CallMany("aten::_foreach_addcmul_.Scalar", states.squares, gradients, gradients, 1 - beta2);
 }
 
-// What the moments lack, as they began with zeros.
-struct Corrections {
-  double first, second;
-};
-Corrections CorrectionsOf(const Step& step) {
-  return {.first = 1 - std::pow(step.Number("beta1"), step.number()),
-          .second = 1 - std::pow(step.Number("beta2"), step.number())};
-}
-// `x ** 0.5`, as Python has it.
-double Root(double x) { return std::pow(x, 0.5); }
-
 // --- Adam and AdamW -----------------------------------------------------------------------------
 
 template <Decay kDecay>

@@ -6,7 +6,6 @@
 // (bitsandbytes/optim/optimizer.py, backends/cpu/ops.py of 0.50).
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -85,8 +84,7 @@ Tensor TrustRatio(Dispatcher& d, Tensor of_parameter, Tensor of_update) {
 void UpdateLamb(Dispatcher& d, const Step& step, const Tensors& means, const Tensors& squares,
                 const Tensor& divisor) {
   const double beta1 = step.Number("beta1"), beta2 = step.Number("beta2");
-  const double first = 1 - std::pow(beta1, step.number());
-  const double second = 1 - std::pow(beta2, step.number());
+  const Corrections corrections = CorrectionsOf(step);
   Tensor gradient, denominator, update;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const Tensor& parameter = step.parameters[i];
@@ -96,10 +94,10 @@ void UpdateLamb(Dispatcher& d, const Step& step, const Tensors& means, const Ten
     d.Call("aten::mul_.Tensor", squares[i], beta2);
     d.Call("aten::addcmul_", squares[i], gradient, gradient, 1 - beta2);
     Tensor ratio =
-        d.Call("aten::div.Tensor", d.Call("aten::sqrt", squares[i]), std::pow(second, 0.5));
+        d.Call("aten::div.Tensor", d.Call("aten::sqrt", squares[i]), Root(corrections.second));
     d.Call("aten::add_.Tensor", ratio, step.Number("eps"));
     denominator = std::move(ratio);
-    Tensor quotient = d.Call("aten::div.Tensor", means[i], first);
+    Tensor quotient = d.Call("aten::div.Tensor", means[i], corrections.first);
     d.Call("aten::div_.Tensor", quotient, denominator);
     update = std::move(quotient);
     if (step.On("weight_decay")) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -223,6 +224,11 @@ void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensor
     Set(gradients,
         d.CallMany("aten::_foreach_add.List", gradients, parameters, step.Number("weight_decay")));
   }
+}
+
+Corrections CorrectionsOf(const Step& step) {
+  return {.first = 1 - std::pow(step.Number("beta1"), step.number()),
+          .second = 1 - std::pow(step.Number("beta2"), step.number())};
 }
 
 void CountUpFused(Dispatcher& d, const Tensors& counters) {

@@ -5,6 +5,7 @@
 // element first, and the variables of a function die in the order in which they were first set.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -143,6 +144,14 @@ void CountUp(Dispatcher& d, const Tensors& counters);
 // again by what a gradient scaler has found, with which the kernels leave the step out.
 void CountUpFused(Dispatcher& d, const Tensors& counters);
 void CountDownSkipped(Dispatcher& d, const Step& step, const Tensors& counters);
+
+// What means that began with zeros lack. Requires: the row has `beta1`, `beta2` and `step`.
+struct Corrections {
+  double first, second;
+};
+Corrections CorrectionsOf(const Step& step);
+// `x ** 0.5`, as Python has it.
+inline double Root(double x) { return std::pow(x, 0.5); }
 
 // The number once for each of the tensors.
 inline std::vector<double> ForEach(const Tensors& tensors, double number) {

@@ -40,4 +40,11 @@ std::vector<std::vector<std::size_t>> AssignBuckets(std::span<const BucketMember
   return closed;
 }
 
+Tensor Flatten(Dispatcher& d, const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> rows;
+  rows.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) rows.push_back(d.Call("aten::reshape", tensor, Dims{-1}));
+  return rows.size() == 1 ? rows[0] : d.Call("aten::cat", rows, 0);
+}
+
 }  // namespace steelyard::ops

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/dispatch/dispatcher.h"
 #include "steelyard/tables.h"
 
 namespace steelyard::ops {
@@ -23,5 +24,8 @@ struct BucketMember {
 // limit, its last limit holds for all further ones. Requires: there is a limit.
 std::vector<std::vector<std::size_t>> AssignBuckets(std::span<const BucketMember> members,
                                                     std::span<const std::int64_t> limits);
+
+// _flatten_dense_tensors: their elements in one row; a single one's without a copy.
+Tensor Flatten(Dispatcher& d, const std::vector<Tensor>& tensors);
 
 }  // namespace steelyard::ops

@@ -9,24 +9,13 @@
 
 #include "ir/layout.h"
 #include "ops/optimizers/step.h"
-#include "support/rounding.h"
+#include "ops/parallel/buckets.h"
 
 namespace steelyard::ops {
 namespace {
 
-// Flat parameters begin at whole multiples of so many elements in each process.
-constexpr std::int64_t kAlignment = 2;
-
 Tensor Flat(Dispatcher& d, const Tensor& tensor, std::int64_t begin, std::int64_t count) {
   return d.Call("aten::as_strided", tensor, Dims{count}, Dims{1}, begin);
-}
-
-// _flatten_dense_tensors: a single one as it is.
-Tensor Flatten(Dispatcher& d, const Tensors& tensors) {
-  Tensors rows;
-  rows.reserve(tensors.size());
-  for (const Tensor& tensor : tensors) rows.push_back(d.Call("aten::reshape", tensor, Dims{-1}));
-  return rows.size() == 1 ? rows[0] : d.Call("aten::cat", rows, 0);
 }
 
 // deepspeed.runtime.utils.has_inf_or_nan
@@ -122,8 +111,8 @@ Tensor ZeroOptimizer::AddGroup(const std::vector<Tensor>& parameters) {
                            .count = parameter.count()});
     elements += parameter.count();
   }
-  const std::int64_t padded = RoundUp(elements, kAlignment * options_.ranks);
-  group.partition = padded / options_.ranks;
+  group.partition = PartitionOf(elements, options_.ranks);
+  const std::int64_t padded = group.partition * options_.ranks;
   group.whole = parameters;
   if (padded > elements) {
     d_.Keep(d_.AddResident("padding", Dims{padded - elements}, Dims{1}, dtype(), Role::kParameter));

@@ -28,8 +28,16 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
+
+// How many of a group's elements each process steps, the last ones fewer: flat parameters begin at
+// whole multiples of two elements in each.
+inline std::int64_t PartitionOf(std::int64_t elements, std::int64_t ranks) {
+  constexpr std::int64_t kAlignment = 2;
+  return RoundUp(elements, kAlignment * ranks) / ranks;
+}
 
 struct ZeroOptions {
   int stage = 2;
