@@ -16,9 +16,11 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "dtypes.h"
+#include "support/hash.h"
 
 namespace steelyard::engine {
 namespace {
@@ -66,32 +68,22 @@ bool HasFixedSizes(const c10::TensorImpl& tensor) {
 
 class Hash {
  public:
-  void Add(std::uint64_t word) {
-    // The mixing step of MurmurHash64A.
-    constexpr std::uint64_t kFactor = 0xc6a4a7935bd1e995u;
-    word *= kFactor;
-    word ^= word >> 47u;
-    state_ = (state_ ^ word * kFactor) * kFactor;
-  }
-  void Add(const char* text) {
-    std::size_t size = std::strlen(text);
-    for (; size > 0;) {
-      std::uint64_t word = 0;
-      const std::size_t part = std::min<std::size_t>(size, 8);
-      std::memcpy(&word, text, part);
-      Add(word);
-      text += part;
-      size -= part;
-    }
-  }
+  void Add(std::uint64_t word) { state_ = Mixed(word, state_); }
+  void Add(std::string_view text) { Add(HashText(text)); }
+  // A chain of its own, which the processor follows while it waits for others'.
   void Add(const c10::TensorImpl& tensor) {
-    Add(static_cast<std::uint64_t>(tensor.dtype().toScalarType()) << 8u |
-        static_cast<std::uint64_t>(tensor.is_wrapped_number()));
-    for (const std::int64_t size : tensor.sizes()) Add(static_cast<std::uint64_t>(size));
-    for (const std::int64_t stride : tensor.strides()) Add(static_cast<std::uint64_t>(stride) + 7);
+    std::uint64_t own = static_cast<std::uint64_t>(tensor.dtype().toScalarType()) << 8u |
+                        static_cast<std::uint64_t>(tensor.is_wrapped_number());
+    const c10::IntArrayRef sizes = tensor.sizes();
+    const c10::IntArrayRef strides = tensor.strides();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      own = Mixed(static_cast<std::uint64_t>(sizes[i]) ^ own << 32u,
+                  static_cast<std::uint64_t>(strides[i]) ^ own);
+    }
+    Add(own);
   }
   void Add(const IValue& value);
-  std::uint64_t state() const { return state_ ^ state_ >> 29u; }
+  std::uint64_t state() const { return state_; }
   // Which real numbers there were among values, besides those that operators treat apart: 0 if
   // none.
   std::uint64_t reals() const { return reals_; }
@@ -99,6 +91,10 @@ class Hash {
  private:
   // An integer is no real number, though both may be the same word.
   enum class Kind : std::uint8_t { kNothing = 1, kUnsized, kInteger, kTruth, kReal, kList, kOther };
+  // Odd constants without structure (wyhash's last secrets), so that zeros still mix.
+  static std::uint64_t Mixed(std::uint64_t a, std::uint64_t b) {
+    return hash_internal::Fold(a ^ 0x8ebc6af09c88c6e3u, b ^ 0x589965cc75374cc3u);
+  }
   void Add(Kind kind, std::uint64_t word) { Add(word ^ static_cast<std::uint64_t>(kind) << 58u); }
   void AddReal(double real);
 
@@ -139,7 +135,7 @@ void Hash::Add(const IValue& value) {
     AddReal(value.toComplexDouble().real());
     return AddReal(value.toComplexDouble().imag());
   }
-  if (value.isString()) return Add(value.toStringRef().c_str());
+  if (value.isString()) return Add(std::string_view(value.toStringRef()));
   if (value.isList()) {
     const auto elements = value.toListRef();
     Add(Kind::kList, elements.size());
@@ -262,23 +258,17 @@ class Writer {
 
 }  // namespace
 
-std::uint64_t HashText(const char* text) {
-  Hash hash;
-  hash.Add(text);
-  return hash.state();
-}
-
 std::uint64_t HashOperator(const at::RecordFunction& function) {
   Hash hash;
-  hash.Add(function.name());
-  hash.Add(function.overload_name());
+  hash.Add(std::string_view(function.name()));
+  hash.Add(std::string_view(function.overload_name()));
   return hash.state();
 }
 
 CallHash HashCall(const at::RecordFunction& function) {
   Hash hash;
-  hash.Add(function.name());
-  hash.Add(function.overload_name());
+  hash.Add(std::string_view(function.name()));
+  hash.Add(std::string_view(function.overload_name()));
   for (const IValue& value : function.inputs()) hash.Add(value);
   return {hash.state(), hash.state() ^ hash.reals()};
 }

@@ -11,8 +11,6 @@
 
 namespace steelyard::engine {
 
-std::uint64_t HashText(const char* text);
-
 // Of the operator alone.
 std::uint64_t HashOperator(const at::RecordFunction& function);
 

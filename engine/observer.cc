@@ -13,20 +13,21 @@
 #include <torch/headeronly/version.h>
 
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
+#include <typeinfo>
 #include <vector>
 
 #include "call_text.h"
 #include "cpu_tap.h"
 #include "cuda_tap.h"
 #include "input_list.h"
+#include "module_ids.h"
 #include "record/format.h"
 #include "record_writer.h"
+#include "support/hash.h"
 
 namespace steelyard::engine {
 namespace {
@@ -63,7 +64,11 @@ std::uint32_t NameOf(ThreadBuffer& buffer, const char* name) {
 // The node that runs, if it is one that adds to a parameter's gradient. These have no number.
 const AccumulateGrad* Accumulating(const RecordFunction& function) {
   if (function.seqNr() >= 0) return nullptr;
-  return dynamic_cast<const AccumulateGrad*>(torch::autograd::get_current_node().get());
+  const auto held = torch::autograd::get_current_node();  // counted, of releases' own kinds
+  const torch::autograd::Node* const node = held.get();
+  // Nothing derives from it, and a cast that may fail takes ten times as long.
+  if (node == nullptr || typeid(*node) != typeid(AccumulateGrad)) return nullptr;
+  return static_cast<const AccumulateGrad*>(node);
 }
 
 std::unique_ptr<at::ObserverContext> BeginNode(const RecordFunction& function) {
@@ -105,8 +110,14 @@ void EndNode(const RecordFunction& function, at::ObserverContext*) {
 
 // --- Operators ----------------------------------------------------------------------------------
 
+// Asked of each operator, whose names begin otherwise: letter by letter, and no call.
+bool BeginsWith(const char* name, const char* prefix) {
+  while (*prefix != '\0' && *name == *prefix) ++name, ++prefix;
+  return *prefix == '\0';
+}
+
 // Ranges of the engine around nodes, of which the nodes themselves tell.
-bool IsRange(const char* name) { return std::strncmp(name, "autograd::", 10) == 0; }
+bool IsRange(const char* name) { return BeginsWith(name, "autograd::"); }
 
 // Says once what a call is.
 void Describe(ThreadBuffer& buffer, std::uint64_t call, const CallText& text) {
@@ -177,9 +188,7 @@ void WriteRange(ThreadBuffer& buffer, SyEventKind kind, SyRange range,
 }
 
 // Operators with which the program's own ranges begin and end: in these lies where they do.
-bool IsMarker(const char* name) {
-  return std::strncmp(name, "profiler::_record_function", 26) == 0;
-}
+bool IsMarker(const char* name) { return BeginsWith(name, "profiler::_record_function"); }
 
 template <bool kInputs>
 std::unique_ptr<at::ObserverContext> BeginProfiled(const RecordFunction& function) {
@@ -247,7 +256,7 @@ struct Session {
   std::optional<at::CallbackHandle> nodes, ops;
   bool ops_heard = false;
   std::uint32_t every = 1;
-  std::unordered_map<const void*, std::uint32_t> modules;
+  ModuleIds modules;
 };
 Session& session() {
   static auto* const the_session = new Session;
@@ -286,7 +295,7 @@ bool Start(const SyWatchOptions* options, const char** problem) {
   if (writing.load() != 0) return *problem = "this process is being watched already", false;
   if (!OpenRecord(*options, TORCH_VERSION, problem)) return false;
   Session& now = session();
-  now.modules.clear();
+  now.modules.Clear();
   now.every = std::max(options->every, 1u);
   const bool memory = options->level != SY_PROFILE || (options->parts & SY_PART_MEMORY) != 0;
   if (memory && !BeginTap()) {
@@ -311,7 +320,7 @@ void Stop() {
   if (now.ops) at::removeCallback(*now.ops);
   now.nodes.reset();
   now.ops.reset();
-  now.modules.clear();
+  now.modules.Clear();
 }
 
 bool Running() { return writing.load() != 0; }
@@ -320,8 +329,8 @@ void AddEntry(const SyEntry* entry, const char* text) {
   if (ThreadBuffer* const buffer = Here()) WriteEntry(*buffer, *entry, {text, entry->text_size});
 }
 
-void AddModule(const void* module, std::uint32_t id) { session().modules[module] = id; }
-void ForgetModule(const void* module) { session().modules.erase(module); }
+void AddModule(const void* module, std::uint32_t id) { session().modules.Set(module, id); }
+void ForgetModule(const void* module) { session().modules.Set(module, SY_NO_ID); }
 
 std::uint32_t& DepthHere(const ThreadBuffer& buffer) {
   if (depth_of_session != buffer.session) {
@@ -338,18 +347,18 @@ bool InNode() { return torch::autograd::get_current_node() != nullptr; }
 bool Enter(const void* module) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr) return true;
-  const auto found = session().modules.find(module);
-  if (found == session().modules.end()) return false;
-  Write(*buffer, At(SY_MODULE_ENTER, at::sequence_number::peek(), 0, found->second));
+  const std::uint32_t id = session().modules.Of(module);
+  if (id == SY_NO_ID) return false;
+  Write(*buffer, At(SY_MODULE_ENTER, at::sequence_number::peek(), 0, id));
   return DepthHere(*buffer)++ > 0 || InNode();
 }
 
 bool Leave(const void* module) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr) return true;
-  const auto found = session().modules.find(module);
-  if (found == session().modules.end()) return true;
-  Write(*buffer, At(SY_MODULE_LEAVE, at::sequence_number::peek(), 0, found->second));
+  const std::uint32_t id = session().modules.Of(module);
+  if (id == SY_NO_ID) return true;
+  Write(*buffer, At(SY_MODULE_LEAVE, at::sequence_number::peek(), 0, id));
   std::uint32_t& depth = DepthHere(*buffer);
   if (depth > 0) --depth;
   return depth > 0 || InNode();

@@ -6,7 +6,6 @@
 #include "record_writer.h"
 
 #include <ATen/record_function.h>
-#include <c10/util/ApproximateClock.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -23,7 +22,7 @@ namespace steelyard::engine {
 namespace {
 
 constexpr std::size_t kRoom = SY_CHUNK_SIZE - sizeof(SyChunk);
-constexpr std::size_t kEventsInChunk = kRoom / sizeof(SyEvent);
+constexpr std::size_t kWordsInChunk = kRoom / sizeof(std::uint64_t);
 
 // All that sessions share. Never destroyed: threads may outlive the end of the program.
 struct Shared {
@@ -89,13 +88,13 @@ SyChunk* OldestChunk(Shared& all) {
   if (all.finished.empty()) return nullptr;
   SyChunk* const chunk = all.finished.front();
   all.finished.pop_front();
-  const std::uint64_t count = chunk->used / sizeof(SyEvent);
-  chunk->used = 0;
-  if (count == 0) return chunk;
   SyRecordHeader& header = *all.header;
-  header.dropped += count;
-  const SyEvent& last = reinterpret_cast<const SyEvent*>(chunk + 1)[count - 1];
-  header.dropped_until = std::max(header.dropped_until, last.time);
+  UnpackEvents({reinterpret_cast<const std::uint64_t*>(chunk + 1), chunk->used / 8},
+               [&header](const SyEvent& event) {
+                 ++header.dropped;
+                 header.dropped_until = std::max(header.dropped_until, event.time);
+               });
+  chunk->used = 0;
   return chunk;
 }
 
@@ -103,7 +102,7 @@ SyChunk* BeginChunk(ThreadBuffer& buffer, SyChunkKind kind) {
   Shared& all = shared();
   const std::scoped_lock lock(all.mutex);
   if (buffer.session != writing.load(std::memory_order_relaxed)) return nullptr;
-  const bool gives_way = all.ring > 0 && kind == SY_EVENT_CHUNK;
+  const bool gives_way = all.ring > 0 && kind == SY_PACKED_CHUNK;
   if (gives_way && buffer.events != nullptr) {
     all.finished.push_back(buffer.events);
     buffer.events = nullptr;
@@ -158,32 +157,23 @@ void InChild() {
 std::atomic<std::uint64_t> writing{0};
 thread_local constinit ThreadBuffer* this_thread = nullptr;
 
-bool HashSet::Add(std::uint64_t hash) {
-  hash |= 1u;
+void HashSet::Insert(std::uint64_t hash) {
   if (2 * (count_ + 1) > slots_.size()) {
     std::vector<std::uint64_t> old(std::max<std::size_t>(256, 2 * slots_.size()), 0);
     old.swap(slots_);
+    mask_ = slots_.size() - 1;
     count_ = 0;
     for (const std::uint64_t one : old) {
-      if (one != 0) Add(one);
+      if (one != 0) Insert(one);
     }
   }
-  std::size_t at = (hash >> 1u) & (slots_.size() - 1);
-  while (slots_[at] != 0) {
-    if (slots_[at] == hash) return false;
-    at = (at + 1) & (slots_.size() - 1);
-  }
+  std::size_t at = (hash >> 1u) & mask_;
+  while (slots_[at] != 0) at = (at + 1) & mask_;
   slots_[at] = hash;
   ++count_;
-  return true;
 }
 
-void HashSet::Clear() {
-  slots_.clear();
-  count_ = 0;
-}
-
-std::uint64_t Ticks() { return static_cast<std::uint64_t>(c10::getApproximateTime()); }
+void HashSet::Clear() { *this = {}; }
 
 ThreadBuffer* JoinSession(std::uint64_t session) {
   if (thread_has_ended) return nullptr;
@@ -210,14 +200,15 @@ ThreadBuffer* JoinSession(std::uint64_t session) {
 }
 
 bool NextChunk(ThreadBuffer& buffer) {
-  SyChunk* const chunk = BeginChunk(buffer, SY_EVENT_CHUNK);
+  SyChunk* const chunk = BeginChunk(buffer, SY_PACKED_CHUNK);
   if (chunk == nullptr) {
     CountLost();
     return false;
   }
   buffer.events = chunk;
-  buffer.next = reinterpret_cast<SyEvent*>(chunk + 1);
-  buffer.end = buffer.next + kEventsInChunk;
+  buffer.next = reinterpret_cast<std::uint64_t*>(chunk + 1);
+  buffer.end = buffer.next + kWordsInChunk - kMostPackedWords + 1;
+  buffer.last = 0;
   return true;
 }
 

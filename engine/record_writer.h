@@ -5,6 +5,8 @@
 // the record's file: what has been written there stays, however the process ends.
 #pragma once
 
+#include <c10/util/ApproximateClock.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "record/format.h"
+#include "record/packed_event.h"
 
 namespace steelyard::engine {
 
@@ -19,20 +22,33 @@ namespace steelyard::engine {
 class HashSet {
  public:
   // Whether it is new.
-  bool Add(std::uint64_t hash);
+  bool Add(std::uint64_t hash) {
+    hash |= 1u;
+    std::size_t at = (hash >> 1u) & mask_;
+    while (slots_[at] != 0) {
+      if (slots_[at] == hash) return false;
+      at = (at + 1) & mask_;
+    }
+    Insert(hash);
+    return true;
+  }
   void Clear();
 
  private:
-  std::vector<std::uint64_t> slots_;  // open addressing, a power of two; 0: free
-  std::size_t count_ = 0;
+  void Insert(std::uint64_t hash);
+
+  // Open addressing, a power of two, of which half at most is taken; 0: free.
+  std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(1);
+  std::size_t mask_ = 0, count_ = 0;
 };
 
 // Where a thread writes.
 struct ThreadBuffer {
   std::uint64_t session = 0;  // to which what follows belongs
   std::uint64_t thread = 0;
-  SyEvent* next = nullptr;
-  SyEvent* end = nullptr;
+  std::uint64_t* next = nullptr;
+  std::uint64_t* end = nullptr;  // of the places where an event may begin
+  std::uint64_t last = 0;        // the time of the event before in the chunk
   SyChunk* events = nullptr;
   SyChunk* entries = nullptr;
   SyChunk* kept = nullptr;         // events that give way to no others
@@ -54,13 +70,13 @@ inline ThreadBuffer* Here() {
   return buffer != nullptr && buffer->session == session ? buffer : JoinSession(session);
 }
 
-std::uint64_t Ticks();
+inline std::uint64_t Ticks() { return static_cast<std::uint64_t>(c10::getApproximateTime()); }
 
 // Begins another chunk; false where there is no room for it, which is counted.
 bool NextChunk(ThreadBuffer& buffer);
-inline void Write(ThreadBuffer& buffer, SyEvent event) {
-  if (buffer.next == buffer.end && !NextChunk(buffer)) return;
-  *buffer.next++ = event;
+inline void Write(ThreadBuffer& buffer, const SyEvent& event) {
+  if (buffer.next >= buffer.end && !NextChunk(buffer)) return;
+  buffer.next += PackEvent(event, buffer.last, buffer.next);
   const auto used =
       reinterpret_cast<char*>(buffer.next) - reinterpret_cast<char*>(buffer.events + 1);
   std::atomic_ref(buffer.events->used)

@@ -55,6 +55,7 @@ std::string RecordOf(std::string_view bytes) {
   out.resize(SY_RECORD_PAGE);
   AppendChunk(out, SY_ENTRY_CHUNK, 0, bytes.substr(0, cut));
   AppendChunk(out, SY_EVENT_CHUNK, 1, bytes.substr(cut));
+  AppendChunk(out, SY_PACKED_CHUNK, 2, bytes.substr(cut));
   return out;
 }
 

@@ -5,8 +5,8 @@
  * be read after the program that wrote it was killed.
  *
  * A record is a header of SY_RECORD_PAGE bytes and chunks of SY_CHUNK_SIZE, in any order. A chunk
- * belongs to one thread and holds events, of one size, or entries, which say once what the ids in
- * events stand for. Everything is in the byte order of the machine.
+ * belongs to one thread and holds events, packed or of one size, or entries, which say once what
+ * the ids in events stand for. Everything is in the byte order of the machine.
  */
 #ifndef STEELYARD_RECORD_FORMAT_H_
 #define STEELYARD_RECORD_FORMAT_H_
@@ -22,9 +22,9 @@ extern "C" {
 #endif
 
 #define SY_RECORD_MAGIC "steelyrd"
-#define SY_RECORD_VERSION 3u
+#define SY_RECORD_VERSION 4u
 /* Version 1 has no parts, no ranges, no inputs and no numbers of operators' nodes, 2 lets go of
- * nothing; all that they have means the same. */
+ * nothing, 3 packs nothing; all that they have means the same. */
 #define SY_OLDEST_RECORD_VERSION 1u
 #define SY_RECORD_PAGE 4096u
 #define SY_CHUNK_SIZE (128u << 10u)
@@ -57,7 +57,8 @@ typedef enum SyChunkKind {
   SY_UNUSED_CHUNK,
   SY_EVENT_CHUNK,
   SY_ENTRY_CHUNK,
-  SY_KEPT_CHUNK /* events that give way to no others */
+  SY_KEPT_CHUNK,  /* events that give way to no others */
+  SY_PACKED_CHUNK /* events, in as few words as they need: packed_event.h */
 } SyChunkKind;
 
 typedef struct SyChunk {
@@ -92,8 +93,9 @@ typedef enum SyEventKind {
   SY_RANGE_LEAVE, /* id, flags: the same */
   SY_INPUTS,      /* key: the list of inputs of what was entered last, where that is no call's */
   /* What a device's allocator takes from the device, and gives back. */
-  SY_RESERVE,  /* key: where, 0: all that it had before; amount: bytes; thread: as above */
-  SY_UNRESERVE /* the same */
+  SY_RESERVE,   /* key: where, 0: all that it had before; amount: bytes; thread: as above */
+  SY_UNRESERVE, /* the same */
+  SY_TIME       /* of packed events: what the next one's is counted from; key: the time */
 } SyEventKind;
 
 /* In whose memory something lies: the host's, or that of CUDA device N, as N + 1. */

@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "record/packed_event.h"
 #include "record/shared_modules.h"
 #include "steelyard/error.h"
 
@@ -190,6 +191,16 @@ void AddEvents(std::string_view bytes, std::vector<SyEvent>& events) {
   if (count > 0) std::memcpy(&events[before], bytes.data(), count * sizeof(SyEvent));
 }
 
+// Returns how many bytes are no events.
+std::size_t AddPackedEvents(std::string_view bytes, std::vector<SyEvent>& events) {
+  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+  const std::size_t whole = words.size() * sizeof(std::uint64_t);
+  if (whole > 0) std::memcpy(words.data(), bytes.data(), whole);
+  const std::size_t left =
+      UnpackEvents(words, [&events](const SyEvent& event) { events.push_back(event); });
+  return left * sizeof(std::uint64_t) + bytes.size() - whole;
+}
+
 // Returns how many bytes are told of and are not there, or are nothing that is known.
 std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
   const std::uint64_t most = bytes.size() / sizeof(SyEntry) + 1;
@@ -199,6 +210,8 @@ std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
     left_out += chunk.missing();
     if (chunk.head.kind == SY_EVENT_CHUNK) {
       AddEvents(chunk.bytes, by_thread[chunk.head.thread]);
+    } else if (chunk.head.kind == SY_PACKED_CHUNK) {
+      left_out += AddPackedEvents(chunk.bytes, by_thread[chunk.head.thread]);
     } else if (chunk.head.kind == SY_KEPT_CHUNK) {
       AddEvents(chunk.bytes, kept[chunk.head.thread]);
     } else if (chunk.head.kind == SY_ENTRY_CHUNK) {

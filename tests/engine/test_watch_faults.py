@@ -73,7 +73,7 @@ def test_a_ring_on_a_disk_that_fills_up_loses_nothing_of_the_end(tmp_path: Path)
 
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
 def test_a_ring_is_readable_however_the_process_ends(tmp_path: Path, end: str) -> None:
-    run(f"    train(1200)\n    {end}\n", tmp_path, "--record", "run.record", "--ring", "1")
+    run(f"    train(3000)\n    {end}\n", tmp_path, "--record", "run.record", "--ring", "1")
     data = steelyard.WatchReport((tmp_path / "run.record").read_bytes()).data
     assert data["dropped_events"] > 0
     assert len(data["steps"]) > 10

@@ -4,13 +4,17 @@
 // which is a microsecond, and entries.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "record/format.h"
+#include "record/packed_event.h"
 #include "steelyard/timeline.h"
 
 namespace steelyard {
@@ -37,7 +41,12 @@ class RecordWriter {
                         .kind = static_cast<std::uint8_t>(kind),
                         .flags = flags,
                         .thread = thread};
-    Append(events_[thread_], event);
+    events_[thread_].push_back(event);
+    return *this;
+  }
+  // Events are written whole, as versions before 4 did.
+  RecordWriter& Whole() {
+    whole_ = true;
     return *this;
   }
   RecordWriter& Mark(std::uint64_t address, std::uint64_t bytes, Category category,
@@ -106,10 +115,11 @@ class RecordWriter {
     std::uint32_t order = 0;
     AppendChunk(out, SY_ENTRY_CHUNK, 0, order++, entries_);
     for (const auto& [thread, events] : kept_) {
-      AppendChunk(out, SY_KEPT_CHUNK, thread, order++, events);
+      AppendChunk(out, SY_KEPT_CHUNK, thread, order++, WholeEvents(events));
     }
     for (const auto& [thread, events] : events_) {
-      AppendChunk(out, SY_EVENT_CHUNK, thread, order++, events);
+      AppendChunk(out, whole_ ? SY_EVENT_CHUNK : SY_PACKED_CHUNK, thread, order++,
+                  whole_ ? WholeEvents(events) : PackedEvents(events));
     }
     return out;
   }
@@ -118,6 +128,21 @@ class RecordWriter {
   template <class T>
   static void Append(std::string& out, const T& value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  static std::string WholeEvents(const std::vector<SyEvent>& events) {
+    std::string out;
+    for (const SyEvent& event : events) Append(out, event);
+    return out;
+  }
+  static std::string PackedEvents(const std::vector<SyEvent>& events) {
+    std::string out;
+    std::uint64_t last = 0;
+    for (const SyEvent& event : events) {
+      std::array<std::uint64_t, kMostPackedWords> words{};
+      const std::size_t count = PackEvent(event, last, words.data());
+      out.append(reinterpret_cast<const char*>(words.data()), count * sizeof(std::uint64_t));
+    }
+    return out;
   }
   static std::string Joined(std::string_view first, std::string_view second) {
     return std::string(first).append(1, '\0').append(second);
@@ -136,7 +161,8 @@ class RecordWriter {
   std::uint64_t thread_ = 1, time_ = 0;
   std::uint64_t dropped_ = 0, dropped_until_ = 0;
   std::uint32_t warmup_ = 0;
-  std::map<std::uint64_t, std::string> events_, kept_;
+  bool whole_ = false;
+  std::map<std::uint64_t, std::vector<SyEvent>> events_, kept_;
   std::string entries_;
 };
 

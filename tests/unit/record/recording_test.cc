@@ -10,9 +10,8 @@
 namespace steelyard {
 namespace {
 
-std::string Small() {
-  return RecordWriter()
-      .Module(0, SY_NO_ID, "", "Model")
+std::string Small(RecordWriter writer = RecordWriter()) {
+  return writer.Module(0, SY_NO_ID, "", "Model")
       .Module(1, 0, "head", "Linear")
       .Parameter(0, 1, 6, "head.weight", 77)
       .Entry(SY_NAME, 5, "MmBackward0")
@@ -57,7 +56,7 @@ TEST(Recording, AnotherVersionIsRefused) {
 }
 
 TEST(Recording, OfTheFirstVersionItIsReadAsBefore) {
-  std::string bytes = Small();
+  std::string bytes = Small(RecordWriter().Whole());
   bytes[8] = 1;
   const Result<Recording> recording = ReadRecording(bytes, "small");
   ASSERT_TRUE(recording) << Describe(recording.error());
