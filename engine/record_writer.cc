@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,7 +115,12 @@ SyChunk* BeginChunk(ThreadBuffer& buffer, SyChunkKind kind) {
     if (chunk == nullptr && gives_way) chunk = OldestChunk(all);
   }
   if (chunk == nullptr) return nullptr;
-  *chunk = {.kind = kind, .order = all.order++, .thread = buffer.thread, .used = 0, .spare = {}};
+  *chunk = {.kind = kind,
+            .order = all.order++,
+            .thread = buffer.thread,
+            .used = 0,
+            .system_thread = buffer.system_thread,
+            .spare = {}};
   return chunk;
 }
 
@@ -195,6 +201,7 @@ ThreadBuffer* JoinSession(std::uint64_t session) {
   buffer.events = buffer.entries = buffer.kept = nullptr;
   buffer.gradient = nullptr;
   buffer.thread = at::RecordFunction::currentThreadId();
+  buffer.system_thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
   buffer.session = session;
   return &buffer;
 }

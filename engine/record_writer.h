@@ -45,7 +45,7 @@ class HashSet {
 // Where a thread writes.
 struct ThreadBuffer {
   std::uint64_t session = 0;  // to which what follows belongs
-  std::uint64_t thread = 0;
+  std::uint64_t thread = 0, system_thread = 0;
   std::uint64_t* next = nullptr;
   std::uint64_t* end = nullptr;  // of the places where an event may begin
   std::uint64_t last = 0;        // the time of the event before in the chunk

@@ -20,6 +20,7 @@
 
 #include "bindings.h"
 #include "function_tap.h"
+#include "session/kernel_chunks.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
 #include "text.h"
@@ -229,6 +230,15 @@ void BindWatch(nb::module_& module) {
       "load_observer",
       [](const std::string& engine) { return Observer{Unwrap(LoadObserver(engine))}; },
       nb::arg("engine"), "The observer of the engine at that path; \"\": beside the package.");
+  module.def(
+      "kernel_chunks",
+      [](const nb::bytes& record, const nb::bytes& trace, std::string_view where) {
+        const std::string bytes = Unwrap(
+            KernelChunks({record.c_str(), record.size()}, {trace.c_str(), trace.size()}, where));
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      nb::arg("record"), nb::arg("trace"), nb::arg("where"),
+      "What follows a record of what devices ran, from a trace that PyTorch's profiler wrote.");
   nb::class_<Watching>(module, "Watching", "What a program did while it was watched.")
       .def(
           "describe",

@@ -1430,6 +1430,11 @@ class Observer:
 def load_observer(engine: str) -> Observer:
     """The observer of the engine at that path; "": beside the package."""
 
+def kernel_chunks(record: bytes, trace: bytes, where: str) -> bytes:
+    """
+    What follows a record of what devices ran, from a trace that PyTorch's profiler wrote.
+    """
+
 class Watching:
     """What a program did while it was watched."""
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from steelyard import _core, engine_library, watch_predict
+from steelyard.device_kernels import DeviceKernels
 from steelyard.errors import UnsupportedError, UsageError
 from steelyard.plain_observer import PlainObserver
 from steelyard.watched_names import Names
@@ -165,6 +166,7 @@ class Watch:
         self._first: bytes | None = None  # of the first step, while there is nothing else
         self._names = Names(self._observer)
         self._example = watch_predict.Example() if options.predict else None
+        self._kernels = DeviceKernels(self._observer.remark)
         self._plan = _Plan(options.schedule)
         self._steps = 0
         self._began = 0  # steps that had ended when the record began
@@ -191,8 +193,6 @@ class Watch:
         self._observer.start(ops, options.every, self._path, warmup, ring)
         self._running, self._graphs, self._began = True, _compiled_graphs(), self._plan.position
         try:
-            if options.level == "kernels":
-                self._observer.remark(_word_on_kernels())
             hear_cuda(self._observer)
             self._names.forget()
             with self._names.harmless():
@@ -200,6 +200,8 @@ class Watch:
                     self._names.add_model(model)
                 for optimizer in self._optimizers:
                     self._names.add_optimizer(optimizer)
+            if options.level == "kernels":
+                self._kernels.start()
         except BaseException:
             self._end()
             raise
@@ -220,10 +222,21 @@ class Watch:
             )
         if remark is not None:
             self._observer.remark(remark)
+        self._kernels.stop()
         self._observer.stop()
-        self._record = self._observer.record()
+        self._record = self._with_kernels(self._observer.record())
         self._observer.discard()
         self._names.forget()
+
+    def _with_kernels(self, record: bytes) -> bytes:
+        chunks = self._kernels.chunks(record)
+        if chunks and self._path is not None:
+            try:
+                with Path(self._path).open("ab") as file:
+                    file.write(chunks)
+            except OSError as error:
+                warnings.warn(f"steelyard.watch: the file has no kernels: {error}", stacklevel=2)
+        return record + chunks
 
     def __exit__(
         self,
@@ -405,7 +418,8 @@ def watch(
 
     Models and optimizers that are not given are found when they are first called. `level` "light"
     tells of modules, the backward pass, the optimizer and memory; "ops" of operators, too, and of
-    their work, in one step of `every`; "kernels" says besides why it tells of none. `record` is a
+    their work, in one step of `every`; "kernels" of what CUDA devices run, too, as PyTorch's
+    profiler hears it: of few steps, for it keeps all of them until the session ends. `record` is a
     file that is written as the program runs: it can be read even if the process is killed; of more
     than `ring` MiB of events the oldest are let go. `schedule` says which steps are recorded. With
     `predict` the first model that is called is exported afterwards and weighed, for `prediction`.
@@ -422,17 +436,6 @@ def watch(
     optimizers = [] if optimizer is None else [optimizer] if single else optimizer
     options = WatchOptions(level, every, record, ring, schedule, predict)
     return Watch(models, optimizers, options)
-
-
-def _word_on_kernels() -> str:
-    import torch
-
-    if not torch.cuda.is_available():
-        return "there are no kernels: this process has no CUDA device, and operators are told"
-    return (
-        "kernels of CUDA are not recorded yet, and operators are told: torch.profiler may run "
-        "beside this session, and tells of them"
-    )
 
 
 def _compiled_graphs() -> int:

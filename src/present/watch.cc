@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -73,7 +74,8 @@ void AppendTimes(const Watch& watch, const WatchRow& whole, report::Document* do
       {"backward", [](const WatchedStep& step) { return step.backward; }, backward},
       {"optimizer", [](const WatchedStep& step) { return step.optimizer; }, 0},
       {"between", Between, 0},
-      {"step", whole_step, forward + backward}};
+      {"step", whole_step, forward + backward},
+      {"on a device", [](const WatchedStep& step) { return step.device; }, 0}};
   report::Table table;
   table.columns = {{.key = "stage", .header = "Time"},
                    NumberColumn("median", "median", Unit::kSeconds),
@@ -201,6 +203,9 @@ class TreeWriter {
       table_.columns.push_back(NumberColumn("forward_flops", "flops forward", Unit::kFlops, 1));
       table_.columns.push_back(NumberColumn("backward_flops", "flops backward", Unit::kFlops, 1));
     }
+    if (!watch.watched.kernels.empty()) {
+      table_.columns.push_back(NumberColumn("device", "on a device", Unit::kSeconds));
+    }
     table_.columns.push_back(NumberColumn("at_peak", "at the peak", Unit::kBytes));
     table_.columns.push_back({.key = "class", .header = "class", .priority = 3});
   }
@@ -218,6 +223,8 @@ class TreeWriter {
     WatchRow outside = tree_.own[watch_.watched.outside()];
     WatchRow optimizer;
     std::swap(Of(outside.seconds, Phase::kOptimizer), Of(optimizer.seconds, Phase::kOptimizer));
+    std::swap(Of(outside.device_seconds, Phase::kOptimizer),
+              Of(optimizer.device_seconds, Phase::kOptimizer));
     AddRow({"(outside)", Style::kDim}, outside, {}, 0);
     AddRow({"(optimizer)", Style::kDim}, optimizer, {}, 0);
     return std::move(table_);
@@ -238,7 +245,8 @@ class TreeWriter {
   }
 
   void AddRow(report::Span name, const WatchRow& row, const std::string& class_name, int level) {
-    if (row.all_seconds() == 0 && row.parameters == 0 && row.peak_bytes() == 0) return;
+    const double seconds = row.all_seconds() + row.all_device_seconds();
+    if (seconds == 0 && row.parameters == 0 && row.peak_bytes() == 0) return;
     const Quantity share{
         .value = whole_.all_seconds() > 0 ? row.all_seconds() / whole_.all_seconds() : 0,
         .unit = Unit::kPercent};
@@ -248,6 +256,9 @@ class TreeWriter {
     if (!watch_.work.empty()) {
       out.cells.emplace_back(In(Unit::kFlops, ContractionFlops(row.forward)));
       out.cells.emplace_back(In(Unit::kFlops, ContractionFlops(row.backward)));
+    }
+    if (!watch_.watched.kernels.empty()) {
+      out.cells.emplace_back(Seconds(row.all_device_seconds()));
     }
     out.cells.emplace_back(In(Unit::kBytes, row.peak_bytes()));
     out.cells.emplace_back(class_name);
@@ -273,6 +284,12 @@ void AppendOperators(const Watch& watch, const Shown& shown, report::Document* d
                    NumberColumn("share", "of all operators", Unit::kPercent),
                    NumberColumn("flops", "work", Unit::kFlops),
                    NumberColumn("speed", "speed", Unit::kFlopsPerSecond, 1)};
+  // Where a device computes, the processor's time says little of the speed.
+  const bool with_device = !watch.watched.kernels.empty();
+  if (with_device) {
+    table.columns.insert(table.columns.begin() + 4,
+                         NumberColumn("device_seconds", "on a device", Unit::kSeconds));
+  }
   const std::size_t count = std::min(operators.size(), static_cast<std::size_t>(shown.top));
   for (const WatchedOperator& op : std::span(operators).first(count)) {
     const std::int64_t flops = ContractionFlops(op.work);
@@ -282,7 +299,32 @@ void AppendOperators(const Watch& watch, const Shown& shown, report::Document* d
                  Seconds(op.seconds),
                  Quantity{.value = total > 0 ? op.seconds / total : 0, .unit = Unit::kPercent},
                  In(Unit::kFlops, flops),
-                 Speed(flops, op.seconds)};
+                 Speed(flops, with_device ? op.device_seconds : op.seconds)};
+    if (with_device) row.cells.insert(row.cells.begin() + 4, Seconds(op.device_seconds));
+    table.rows.push_back(std::move(row));
+  }
+  document->body.emplace_back(std::move(table));
+}
+
+void AppendKernels(const Watch& watch, const Shown& shown, report::Document* document) {
+  const Watched& watched = watch.watched;
+  if (watched.kernels.empty() || shown.top <= 0) return;
+  const auto steps = static_cast<double>(std::max<std::size_t>(watched.counted_steps(), 1));
+  double total = 0;
+  for (const WatchedKernel& kernel : watched.kernels) total += kernel.seconds;
+  report::Table table;
+  table.columns = {{.key = "kernel", .header = "On a device", .fit = report::Fit::kCut},
+                   NumberColumn("calls", "a step", Unit::kCount),
+                   NumberColumn("seconds", "time", Unit::kSeconds),
+                   NumberColumn("share", "of all kernels", Unit::kPercent),
+                   NumberColumn("bytes", "moved", Unit::kBytes, 1)};
+  const std::size_t count = std::min(watched.kernels.size(), static_cast<std::size_t>(shown.top));
+  for (const WatchedKernel& kernel : std::span(watched.kernels).first(count)) {
+    Row row;
+    row.cells = {KernelName(watched, kernel), In(Unit::kCount, std::llround(kernel.count / steps)),
+                 Seconds(kernel.seconds / steps),
+                 Quantity{.value = total > 0 ? kernel.seconds / total : 0, .unit = Unit::kPercent},
+                 In(Unit::kBytes, std::llround(kernel.bytes / steps))};
     table.rows.push_back(std::move(row));
   }
   document->body.emplace_back(std::move(table));
@@ -340,6 +382,7 @@ void PresentWatch(const Watch& watch, const Shown& shown, report::Document* docu
     document->body.emplace_back(TreeWriter(watch, tree, shown.depth).Write());
   }
   if (watched.recording.level == SY_OPS) AppendOperators(watch, shown, document);
+  AppendKernels(watch, shown, document);
   AppendNotes(watch, document);
   AddWatchData(watch, &document->data);
 }

@@ -28,6 +28,7 @@ struct Watch {
 // What a module does and holds, with or without its children. Seconds of a step.
 struct WatchRow {
   ByPhase seconds{};
+  ByPhase device_seconds{};
   double calls = 0;  // in a step
   std::int64_t parameters = 0, parameter_bytes = 0;
   NodeWork forward, backward;  // recomputing is backward
@@ -37,7 +38,8 @@ struct WatchRow {
   double backward_seconds() const {
     return Of(seconds, Phase::kBackward) + Of(seconds, Phase::kRecompute);
   }
-  double all_seconds() const;
+  double all_seconds() const { return SumOfPhases(seconds); }
+  double all_device_seconds() const { return SumOfPhases(device_seconds); }
   std::int64_t peak_bytes() const;
 };
 
@@ -54,7 +56,7 @@ WatchTree TreeOf(const Watch& watch);
 struct WatchedOperator {
   std::string name;
   std::int64_t calls = 0;
-  double seconds = 0;
+  double seconds = 0, device_seconds = 0;
   NodeWork work;
   bool modelled = true;
 };
@@ -69,6 +71,7 @@ std::string ModuleName(const Watched& watched, std::uint32_t module);
 std::string PlaceName(const Watched& watched, const WatchedPlace& place);
 // "gradient of encoder.layer.0.weight", or the place where it was made.
 std::string BlockName(const Watched& watched, std::size_t block);
+std::string KernelName(const Watched& watched, const WatchedKernel& kernel);
 // "cuda:0" where it is a device's memory that is told of; empty for the host's.
 std::string DeviceTold(const Watched& watched);
 

@@ -54,6 +54,7 @@ void AddOwn(const Watch& watch, std::vector<WatchRow>& own) {
   for (std::size_t m = 0; m < own.size(); ++m) {
     for (std::size_t p = 0; p < kWatchedPhases; ++p) {
       own[m].seconds[p] = watched.modules[m].seconds[p] / steps;
+      own[m].device_seconds[p] = watched.modules[m].device_seconds[p] / steps;
     }
     own[m].calls = static_cast<double>(watched.modules[m].calls) / steps;
   }
@@ -80,19 +81,16 @@ void AddOwn(const Watch& watch, std::vector<WatchRow>& own) {
 }  // namespace
 
 WatchRow& WatchRow::operator+=(const WatchRow& other) {
-  for (std::size_t p = 0; p < kWatchedPhases; ++p) seconds[p] += other.seconds[p];
+  for (std::size_t p = 0; p < kWatchedPhases; ++p) {
+    seconds[p] += other.seconds[p];
+    device_seconds[p] += other.device_seconds[p];
+  }
   for (std::size_t c = 0; c < kCategoryCount; ++c) at_peak[c] += other.at_peak[c];
   parameters += other.parameters;
   parameter_bytes += other.parameter_bytes;
   forward += other.forward;
   backward += other.backward;
   return *this;
-}
-
-double WatchRow::all_seconds() const {
-  double sum = 0;
-  for (const double each : seconds) sum += each;
-  return sum;
 }
 
 std::int64_t WatchRow::peak_bytes() const {
@@ -138,6 +136,7 @@ std::vector<WatchedOperator> OperatorsOf(const Watch& watch) {
     op.modelled = modelled;
     op.calls += call.count;
     op.seconds += call.seconds;
+    op.device_seconds += call.device_seconds;
     return op;
   };
   for (std::size_t i = 0; i < watch.work.size(); ++i) {
@@ -162,6 +161,11 @@ std::string ModuleName(const Watched& watched, std::uint32_t module) {
   if (module >= watched.recording.modules.size()) return "(outside)";
   const RecordedModule& recorded = watched.recording.modules[module];
   return recorded.path.empty() ? recorded.class_name : recorded.path;
+}
+
+std::string KernelName(const Watched& watched, const WatchedKernel& kernel) {
+  const auto found = watched.recording.names.find(kernel.name);
+  return found == watched.recording.names.end() ? "(no name)" : found->second;
 }
 
 std::string DeviceTold(const Watched& watched) {
@@ -201,6 +205,7 @@ void AddTimes(const Watched& watched, report::Data* data) {
     data->SetDouble("backward", step.backward, Unit::kSeconds);
     data->SetDouble("optimizer", step.optimizer, Unit::kSeconds);
     data->SetDouble("to_optimizer", step.to_optimizer, Unit::kSeconds);
+    if (!watched.kernels.empty()) data->SetDouble("device", step.device, Unit::kSeconds);
     data->SetInt("peak", step.peak, Unit::kBytes);
     data->Close();
   }
@@ -282,6 +287,13 @@ void AddModule(const Watch& watch, const WatchTree& tree, std::uint32_t module,
   data->SetDouble("recompute", Of(row.seconds, Phase::kRecompute), Unit::kSeconds);
   data->SetDouble("own_forward", Of(tree.own[module].seconds, Phase::kForward), Unit::kSeconds);
   data->Close();
+  if (!watch.watched.kernels.empty()) {
+    data->OpenObject("device_seconds");
+    data->SetDouble("forward", Of(row.device_seconds, Phase::kForward), Unit::kSeconds);
+    data->SetDouble("backward", Of(row.device_seconds, Phase::kBackward), Unit::kSeconds);
+    data->SetDouble("recompute", Of(row.device_seconds, Phase::kRecompute), Unit::kSeconds);
+    data->Close();
+  }
   if (!watch.work.empty()) SetWork(row, data);
   AddPeak(row.at_peak, data);
   data->Close();
@@ -296,6 +308,9 @@ void AddOperators(const Watch& watch, report::Data* data) {
     data->SetText("op", op.name);
     data->SetInt("calls", op.calls, Unit::kCount);
     data->SetDouble("seconds", op.seconds, Unit::kSeconds);
+    if (!watch.watched.kernels.empty()) {
+      data->SetDouble("device_seconds", op.device_seconds, Unit::kSeconds);
+    }
     data->SetInt("flops", ContractionFlops(op.work), Unit::kFlops);
     data->SetInt("read", op.work.read, Unit::kBytes);
     data->SetInt("written", op.work.written, Unit::kBytes);
@@ -309,6 +324,34 @@ void AddOperators(const Watch& watch, report::Data* data) {
     data->OpenObject();
     data->SetText("op", op.name);
     data->SetInt("count", op.calls, Unit::kCount);
+    data->Close();
+  }
+  data->Close();
+}
+
+std::string_view NameOf(SyKernelKind kind) {
+  switch (kind) {
+    case SY_COPY:
+      return "copy";
+    case SY_FILL:
+      return "fill";
+    case SY_COMPUTE:
+      break;
+  }
+  return "kernel";
+}
+
+// Of a step, on average.
+void AddKernels(const Watched& watched, report::Data* data) {
+  const auto steps = static_cast<double>(std::max<std::size_t>(watched.counted_steps(), 1));
+  data->OpenArray("kernels");
+  for (const WatchedKernel& kernel : watched.kernels) {
+    data->OpenObject();
+    data->SetText("name", KernelName(watched, kernel));
+    data->SetText("kind", NameOf(kernel.kind));
+    data->SetDouble("calls", static_cast<double>(kernel.count) / steps, Unit::kNone);
+    data->SetDouble("seconds", kernel.seconds / steps, Unit::kSeconds);
+    data->SetDouble("bytes", kernel.bytes / steps, Unit::kBytes);
     data->Close();
   }
   data->Close();
@@ -338,7 +381,9 @@ void AddWatchData(const Watch& watch, report::Data* data) {
   data->SetText("schema", kSchema);
   data->SetText("model", WatchedName(watched));
   data->SetText("torch", watched.recording.torch);
-  data->SetText("level", watched.recording.level == SY_OPS ? "ops" : "light");
+  data->SetText("level", !watched.kernels.empty()            ? "kernels"
+                         : watched.recording.level == SY_OPS ? "ops"
+                                                             : "light");
   data->SetText("steps_end_with", NameOf(watched.boundary));
   data->SetInt("recorded_events", static_cast<std::int64_t>(watched.events), Unit::kCount);
   data->SetInt("lost_events", watched.recording.lost, Unit::kCount);
@@ -360,6 +405,7 @@ void AddWatchData(const Watch& watch, report::Data* data) {
   AddModule(watch, tree, static_cast<std::uint32_t>(watched.outside()), data);
   data->Close();
   if (watched.recording.level == SY_OPS) AddOperators(watch, data);
+  if (!watched.kernels.empty()) AddKernels(watched, data);
   data->OpenArray("remarks");
   for (const std::string& remark : watched.recording.remarks) data->AddText(remark);
   data->Close();

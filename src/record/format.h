@@ -57,16 +57,18 @@ typedef enum SyChunkKind {
   SY_UNUSED_CHUNK,
   SY_EVENT_CHUNK,
   SY_ENTRY_CHUNK,
-  SY_KEPT_CHUNK,  /* events that give way to no others */
-  SY_PACKED_CHUNK /* events, in as few words as they need: packed_event.h */
+  SY_KEPT_CHUNK,   /* events that give way to no others */
+  SY_PACKED_CHUNK, /* events, in as few words as they need: packed_event.h */
+  SY_KERNEL_CHUNK  /* of SyKernel; behind all others */
 } SyChunkKind;
 
 typedef struct SyChunk {
-  uint32_t kind;   /* SyChunkKind */
-  uint32_t order;  /* among all chunks, as they were begun */
-  uint64_t thread; /* as RecordFunction numbers it */
-  uint64_t used;   /* bytes that follow this header */
-  uint64_t spare[5];
+  uint32_t kind;          /* SyChunkKind */
+  uint32_t order;         /* among all chunks, as they were begun */
+  uint64_t thread;        /* as RecordFunction numbers it */
+  uint64_t used;          /* bytes that follow this header */
+  uint64_t system_thread; /* as the system numbers it, or 0 */
+  uint64_t spare[4];
 } SyChunk;
 
 typedef enum SyEventKind {
@@ -123,6 +125,20 @@ typedef struct SyEvent {
   uint8_t flags;
   uint16_t thread;
 } SyEvent;
+
+typedef enum SyKernelKind { SY_COMPUTE, SY_COPY, SY_FILL } SyKernelKind;
+
+/* What a device ran, as PyTorch's profiler tells it when it ends. */
+typedef struct SyKernel {
+  uint64_t launched;   /* ticks: when the program asked for it; 0: not known */
+  uint64_t begin, end; /* ticks */
+  uint64_t bytes;      /* copied or filled */
+  uint32_t name;       /* as SY_NAME has it */
+  uint32_t thread;     /* that asked, as the system numbers it */
+  uint32_t stream;
+  uint16_t device;
+  uint16_t kind; /* SyKernelKind */
+} SyKernel;
 
 typedef enum SyEntryKind {
   SY_NO_ENTRY,

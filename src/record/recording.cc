@@ -201,13 +201,25 @@ std::size_t AddPackedEvents(std::string_view bytes, std::vector<SyEvent>& events
   return left * sizeof(std::uint64_t) + bytes.size() - whole;
 }
 
+// Returns how many bytes are no kernels.
+std::size_t AddKernels(std::string_view bytes, std::vector<SyKernel>& kernels) {
+  for (; bytes.size() >= sizeof(SyKernel); bytes.remove_prefix(sizeof(SyKernel))) {
+    SyKernel kernel = Take<SyKernel>(bytes);
+    kernel.end = std::max(kernel.begin, kernel.end);
+    kernels.push_back(kernel);
+  }
+  return bytes.size();
+}
+
 // Returns how many bytes are told of and are not there, or are nothing that is known.
 std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
   const std::uint64_t most = bytes.size() / sizeof(SyEntry) + 1;
   std::uint64_t left_out = 0;
   std::map<std::uint64_t, std::vector<SyEvent>> by_thread, kept;
+  std::map<std::uint64_t, std::uint64_t> system;
   for (const Chunk& chunk : Chunks(bytes)) {
     left_out += chunk.missing();
+    system[chunk.head.thread] = chunk.head.system_thread;
     if (chunk.head.kind == SY_EVENT_CHUNK) {
       AddEvents(chunk.bytes, by_thread[chunk.head.thread]);
     } else if (chunk.head.kind == SY_PACKED_CHUNK) {
@@ -216,6 +228,8 @@ std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
       AddEvents(chunk.bytes, kept[chunk.head.thread]);
     } else if (chunk.head.kind == SY_ENTRY_CHUNK) {
       left_out += AddEntries(chunk.bytes, most, recording);
+    } else if (chunk.head.kind == SY_KERNEL_CHUNK) {
+      left_out += AddKernels(chunk.bytes, recording.kernels);
     } else {
       left_out += chunk.bytes.size();
     }
@@ -233,8 +247,9 @@ std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
     std::ranges::stable_sort(all, {}, &SyEvent::time);
   }
   for (auto& [id, events] : by_thread) {
-    if (!events.empty()) recording.threads.push_back({id, std::move(events)});
+    if (!events.empty()) recording.threads.push_back({id, system[id], std::move(events)});
   }
+  std::ranges::stable_sort(recording.kernels, {}, &SyKernel::launched);
   return left_out;
 }
 

@@ -54,6 +54,7 @@ struct RecordedInput {
 struct Recording {
   struct Thread {
     std::uint64_t id = 0;
+    std::uint64_t system = 0;  // its number there, or 0
     std::vector<SyEvent> events;
   };
   SyLevel level = SY_LIGHT;
@@ -68,6 +69,7 @@ struct Recording {
   double seconds_per_tick = 0;
   std::uint64_t first_tick = 0, last_tick = 0;
   std::vector<Thread> threads;
+  std::vector<SyKernel> kernels;  // as the program asked for them
   std::vector<RecordedModule> modules;
   std::vector<RecordedTensor> tensors;
   std::vector<std::string> optimizers;  // their classes

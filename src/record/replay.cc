@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <ranges>
 #include <set>
@@ -37,10 +38,12 @@ struct Frame {
   std::uint64_t call = 0;    // of an operator
   std::uint64_t begin = 0;   // ticks
   std::uint64_t inner = 0;   // ticks of frames inside it that count for themselves
+  std::uint64_t device = 0;  // of what an operator asked a device for
 };
 
 struct ThreadState {
   std::uint64_t id = 0;
+  std::uint64_t system = 0;
   const std::vector<SyEvent>* events = nullptr;
   std::size_t next = 0;
   std::vector<Frame> stack;
@@ -173,18 +176,25 @@ class Player {
     for (const Recording::Thread& thread : result_.recording.threads) {
       ThreadState& state = threads_.emplace_back();
       state.id = thread.id;
+      state.system = thread.system;
       state.events = &thread.events;
       result_.events += thread.events.size();
     }
     while (ThreadState* const thread = Earliest()) {
       const SyEvent& event = (*thread->events)[thread->next++];
-      while (step_ < boundaries_.times.size() && event.time > boundaries_.times[step_]) {
-        EndStep(boundaries_.times[step_]);
-      }
+      LaunchUntil(event.time);
+      EndStepsUntil(event.time);
       time_ = event.time;
       Handle(*thread, event);
     }
+    LaunchUntil(UINT64_MAX);
     Finish();
+  }
+
+  void EndStepsUntil(std::uint64_t time) {
+    while (step_ < boundaries_.times.size() && time > boundaries_.times[step_]) {
+      EndStep(boundaries_.times[step_]);
+    }
   }
 
   ThreadState* Earliest() {
@@ -385,6 +395,57 @@ class Player {
     return call;
   }
 
+  // --- What devices run --------------------------------------------------------------------------
+
+  // What the program asked for before that time.
+  void LaunchUntil(std::uint64_t time) {
+    const std::vector<SyKernel>& kernels = result_.recording.kernels;
+    for (; launched_ < kernels.size() && kernels[launched_].launched < time; ++launched_) {
+      EndStepsUntil(kernels[launched_].launched);
+      Launch(kernels[launched_]);
+    }
+  }
+
+  void Launch(const SyKernel& kernel) {
+    ThreadState* const thread = kernel.launched == 0 ? nullptr : ThreadOf(kernel);
+    const std::uint64_t ticks = kernel.end - kernel.begin;
+    const double seconds = result_.recording.Seconds(ticks);
+    WatchedModule& module = current_[thread == nullptr ? outside_ : ModuleOf(*thread)];
+    Of(module.device_seconds, thread == nullptr ? Phase::kForward : PhaseOf(*thread)) += seconds;
+    if (thread != nullptr && !thread->stack.empty() && thread->stack.back().kind == Open::kOp) {
+      thread->stack.back().device += ticks;
+    }
+    WatchedKernel& sum = kernels_.try_emplace(kernel.name).first->second;
+    sum.name = kernel.name;
+    sum.kind = static_cast<SyKernelKind>(kernel.kind);
+    ++sum.count;
+    sum.seconds += seconds;
+    sum.bytes += static_cast<double>(kernel.bytes);
+    if (kernel.device < kMostDevices) busy_[kernel.device].emplace_back(kernel.begin, kernel.end);
+  }
+
+  ThreadState* ThreadOf(const SyKernel& kernel) {
+    const auto asked = std::ranges::find(threads_, kernel.thread, &ThreadState::system);
+    if (asked != threads_.end()) return &*asked;
+    return threads_.size() == 1 ? &threads_.front() : nullptr;
+  }
+
+  // In which a device ran something, in whatever stream; the longest of all devices.
+  std::uint64_t TakeBusy() {
+    std::uint64_t most = 0;
+    for (auto& [device, stretches] : busy_) {
+      std::ranges::sort(stretches);
+      std::uint64_t sum = 0, until = 0;
+      for (const auto& [begin, end] : stretches) {
+        if (end > until) sum += end - std::max(begin, until);
+        until = std::max(until, end);
+      }
+      most = std::max(most, sum);
+    }
+    busy_.clear();
+    return most;
+  }
+
   // Ends the innermost frame of this kind, and what is open inside it. Nothing without one.
   void Leave(ThreadState& thread, Open kind, std::uint64_t time, std::uint32_t module = SY_NO_ID) {
     std::size_t keep = thread.stack.size();
@@ -420,17 +481,25 @@ class Player {
 
   void EndOp(ThreadState& thread, const Frame& frame, std::uint64_t ticks) {
     const double seconds = result_.recording.Seconds(ticks);
-    if (frame.counted) {
+    if (frame.counts) {
       const auto found = calls_.find({frame.call, frame.module, frame.phase});
-      if (found != calls_.end() && Takes(frame.call) != CallIs::kUnknown)
-        found->second.seconds += seconds;
+      if (found == calls_.end()) return;
+      found->second.seconds += seconds;
+      found->second.device_seconds += result_.recording.Seconds(frame.device);
       return;
     }
-    if (frame.explained) return;
+    if (frame.counted) {
+      const bool inside = !thread.stack.empty() && thread.stack.back().kind == Open::kOp;
+      if (inside) thread.stack.back().device += frame.device;
+      return;
+    }
+    // What has asked a device itself computes, whatever is inside it.
+    if (frame.explained && frame.device == 0) return;
     Explain(thread);
     WatchedCall& call = Count(frame, unknown_);
     ++call.count;
     call.seconds += seconds;
+    call.device_seconds += result_.recording.Seconds(frame.device);
   }
 
   void Allocate(ThreadState& thread, const SyEvent& event) {
@@ -520,6 +589,7 @@ class Player {
     }
     now_.seconds = result_.recording.Seconds(time - std::min(time, step_begin_));
     step_begin_ = time;
+    now_.device = result_.recording.Seconds(TakeBusy());
     for (MemoryLog& log : memory_) log.EndStep();
     result_.steps.push_back(now_);
     now_ = {};
@@ -528,14 +598,24 @@ class Player {
     if (step_ <= result_.recording.warmup + 1) {
       result_.first_counted = step_ - 1;
       result_.modules = std::move(current_);
+      counted_kernels_ = std::move(kernels_);
     } else {
       for (std::size_t m = 0; m < current_.size(); ++m) {
         for (std::size_t p = 0; p < kWatchedPhases; ++p) {
           result_.modules[m].seconds[p] += current_[m].seconds[p];
+          result_.modules[m].device_seconds[p] += current_[m].device_seconds[p];
         }
         result_.modules[m].calls += current_[m].calls;
       }
+      for (const auto& [name, kernel] : kernels_) {
+        const auto [sum, is_new] = counted_kernels_.try_emplace(name, kernel);
+        if (is_new) continue;
+        sum->second.count += kernel.count;
+        sum->second.seconds += kernel.seconds;
+        sum->second.bytes += kernel.bytes;
+      }
     }
+    kernels_.clear();
     current_.assign(result_.modules.size(), {});
     KeepCalls();
   }
@@ -606,6 +686,8 @@ class Player {
     // A record without a whole step is told as one.
     if (step_ < boundaries_.times.size() || result_.steps.empty()) EndStep(end);
     TellCommonest();
+    for (const auto& [name, kernel] : counted_kernels_) result_.kernels.push_back(kernel);
+    std::ranges::stable_sort(result_.kernels, std::greater(), &WatchedKernel::seconds);
     result_.memory_told = Told();
     const MemoryLog& memory = memory_[result_.memory_told];
     const std::vector<std::int64_t> peaks = memory.Peaks();
@@ -645,6 +727,9 @@ class Player {
   std::uint64_t step_begin_ = 0;
   WatchedStep now_;
   std::vector<WatchedModule> current_;  // of this step
+  std::size_t launched_ = 0;            // kernels that the program has asked for
+  std::map<std::uint32_t, WatchedKernel> kernels_, counted_kernels_;                    // by name
+  std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> busy_;  // by device
   std::unordered_map<std::uint64_t, CallIs> taken_;
   CallCounts calls_, unknown_;
   struct KindOfStep {

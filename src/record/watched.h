@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ inline constexpr std::size_t kWatchedPhases = 5;  // of Phase
 using ByPhase = std::array<double, kWatchedPhases>;
 inline double& Of(ByPhase& all, Phase phase) { return all[static_cast<std::size_t>(phase)]; }
 inline double Of(const ByPhase& all, Phase phase) { return all[static_cast<std::size_t>(phase)]; }
+inline double SumOfPhases(const ByPhase& all) {
+  return std::accumulate(all.begin(), all.end(), 0.0);
+}
 
 // Seconds of one step. What is in none of the three is between them: data, losses, Python.
 struct WatchedStep {
@@ -27,6 +31,7 @@ struct WatchedStep {
   double backward = 0;      // from the first node to the last, recomputing included
   double optimizer = 0;     // in step()
   double to_optimizer = 0;  // from the last node to step(): ranks that share gradients wait there
+  double device = 0;        // in which the busiest device ran what the step asked for
   std::int64_t peak = 0;    // bytes, with what was there before
 };
 
@@ -34,7 +39,8 @@ struct WatchedStep {
 // of all modules. Of all steps that count.
 struct WatchedModule {
   ByPhase seconds{};
-  std::int64_t calls = 0;  // without those of recomputing
+  ByPhase device_seconds{};  // of what it asked devices for
+  std::int64_t calls = 0;    // without those of recomputing
 };
 
 // Equal calls of an operator in one place.
@@ -44,6 +50,16 @@ struct WatchedCall {
   Phase phase = Phase::kForward;
   std::int64_t count = 0;
   double seconds = 0;
+  double device_seconds = 0;  // of what it asked a device for
+};
+
+// What devices ran under one name. Of all steps that count.
+struct WatchedKernel {
+  std::uint32_t name = 0;  // in Recording::names
+  SyKernelKind kind = SY_COMPUTE;
+  std::int64_t count = 0;
+  double seconds = 0;
+  double bytes = 0;  // copied or filled
 };
 
 // Where something happened to memory.
@@ -66,6 +82,7 @@ struct Watched {
   std::vector<WatchedCall> calls;    // of one step, where operators were recorded of a whole one
   std::vector<WatchedCall> unknown;  // the innermost of those that nobody can weigh
   std::size_t step_of_calls = 0;
+  std::vector<WatchedKernel> kernels;  // the longest first
   // Of the step that holds most. An event's node is its place.
   std::size_t step_of_memory = 0;
   std::size_t memory_told = SY_HOST;  // whose memory it is, as SY_HOST says

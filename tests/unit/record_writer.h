@@ -83,6 +83,22 @@ class RecordWriter {
     return Entry(SY_TENSOR, id, Joined(name, "float32"), module, elements, 4 * elements, address);
   }
 
+  // What a device ran because the thread asked for it at that time.
+  RecordWriter& Kernel(std::uint32_t name, std::uint64_t launched, std::uint64_t begin,
+                       std::uint64_t end, SyKernelKind kind = SY_COMPUTE, std::uint64_t bytes = 0) {
+    const SyKernel kernel{.launched = launched,
+                          .begin = begin,
+                          .end = end,
+                          .bytes = bytes,
+                          .name = name,
+                          .thread = static_cast<std::uint32_t>(SystemThread(thread_)),
+                          .stream = 7,
+                          .device = 0,
+                          .kind = static_cast<std::uint16_t>(kind)};
+    Append(kernels_, kernel);
+    return *this;
+  }
+
   // Steps that do not count.
   RecordWriter& WarmUp(std::uint32_t steps) {
     warmup_ = steps + 1;
@@ -121,10 +137,13 @@ class RecordWriter {
       AppendChunk(out, whole_ ? SY_EVENT_CHUNK : SY_PACKED_CHUNK, thread, order++,
                   whole_ ? WholeEvents(events) : PackedEvents(events));
     }
+    if (!kernels_.empty()) AppendChunk(out, SY_KERNEL_CHUNK, 0, order++, kernels_);
     return out;
   }
 
  private:
+  // Another number than PyTorch's.
+  static std::uint64_t SystemThread(std::uint64_t thread) { return thread + 1000; }
   template <class T>
   static void Append(std::string& out, const T& value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -149,8 +168,12 @@ class RecordWriter {
   }
   static void AppendChunk(std::string& out, SyChunkKind kind, std::uint64_t thread,
                           std::uint32_t order, const std::string& bytes) {
-    const SyChunk head{
-        .kind = kind, .order = order, .thread = thread, .used = bytes.size(), .spare = {}};
+    const SyChunk head{.kind = kind,
+                       .order = order,
+                       .thread = thread,
+                       .used = bytes.size(),
+                       .system_thread = SystemThread(thread),
+                       .spare = {}};
     const std::size_t end = out.size() + SY_CHUNK_SIZE;
     Append(out, head);
     out += bytes;
@@ -163,7 +186,7 @@ class RecordWriter {
   std::uint32_t warmup_ = 0;
   bool whole_ = false;
   std::map<std::uint64_t, std::vector<SyEvent>> events_, kept_;
-  std::string entries_;
+  std::string entries_, kernels_;
 };
 
 }  // namespace steelyard

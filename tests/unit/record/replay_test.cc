@@ -276,6 +276,42 @@ TEST(Replay, OperatorsAreToldWhoseBeginningIsGone) {
   EXPECT_EQ(watched.calls[0].count, 1);
 }
 
+TEST(Replay, WhatADeviceRunsIsOfWhatAskedForIt) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 9, "aten::mm(f32[2,3], f32[3,4])", 1).Entry(SY_NAME, 4, "gemm");
+  record.On(1).At(1).Add(SY_OPS_BEGIN).At(10).Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_ENTER, 1);
+  record.At(20).Add(SY_OP_ENTER, 0, 9).At(22).Add(SY_OP_ENTER, 0, 8);  // which nobody knows
+  record.At(28).Add(SY_OP_LEAVE).At(30).Add(SY_OP_LEAVE);
+  record.At(40).Add(SY_MODULE_LEAVE, 1).Add(SY_MODULE_LEAVE, 0).At(60).Add(SY_STEP);
+  record.Kernel(4, 25, 100, 160)
+      .Kernel(4, 21, 30, 40);                    // asked for within and before the inner one
+  record.Kernel(5, 45, 150, 170, SY_COPY, 512);  // of no module; beside the first
+  const Watched watched = Played(record);
+  EXPECT_NEAR(Of(watched.modules[1].device_seconds, Phase::kForward), 70 * kTick, 1e-9);
+  EXPECT_NEAR(Of(watched.modules[watched.outside()].device_seconds, Phase::kForward), 20 * kTick,
+              1e-9);
+  ASSERT_EQ(watched.calls.size(), 1u);
+  EXPECT_NEAR(watched.calls[0].device_seconds, 70 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].device, 80 * kTick, 1e-9);
+  ASSERT_EQ(watched.kernels.size(), 2u);
+  EXPECT_EQ(watched.kernels[0].name, 4u);
+  EXPECT_EQ(watched.kernels[0].count, 2);
+  EXPECT_EQ(watched.kernels[1].kind, SY_COPY);
+  EXPECT_EQ(watched.kernels[1].bytes, 512);
+}
+
+TEST(Replay, OfAnEqualCallInsideAnotherNoTimeIsAdded) {
+  RecordWriter record(SY_OPS);
+  record.Entry(SY_CALL, 8, "aten::linear(f32[2,3], f32[4,3])", 1);
+  record.Entry(SY_CALL, 9, "aten::mm(f32[2,3], f32[3,4])", 1).Add(SY_OPS_BEGIN);
+  record.At(10).Add(SY_OP_ENTER, 0, 9).At(12).Add(SY_OP_LEAVE);
+  record.At(20).Add(SY_OP_ENTER, 0, 8).Add(SY_OP_ENTER, 0, 9).At(50).Add(SY_OP_LEAVE);
+  record.Add(SY_OP_LEAVE).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.calls.size(), 2u);
+  EXPECT_NEAR(watched.calls[1].seconds, 2 * kTick, 1e-9);
+}
+
 TEST(Replay, ThreadsAreReadInTheOrderOfTime) {
   RecordWriter record = TwoModules();
   record.On(1).At(10).Add(SY_ALLOCATE, 0, 500, 24);
