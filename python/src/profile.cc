@@ -84,6 +84,16 @@ void BindSpans(nb::class_<ProfiledRun>& profile) {
              }
              return rows;
            })
+      .def("device_rows",
+           [](const ProfiledRun& self) {
+             nb::typed<nb::list, nb::any> rows;
+             for (const DeviceSpan& span : self.spans.device) {
+               rows.append(nb::make_tuple(span.name, NanosecondsOf(self, span.begin),
+                                          NanosecondsOf(self, span.end), span.device, span.stream,
+                                          span.span == SY_NO_ID ? -1 : std::int64_t{span.span}));
+             }
+             return rows;
+           })
       .def("memory_outside", [](const ProfiledRun& self) {
         nb::typed<nb::list, nb::any> rows;
         for (const MemoryChange& change : self.spans.memory) {
@@ -140,6 +150,15 @@ void BindProfile(nb::module_& module) {
                    [](const KeyAverage& row) {
                      return kMicroseconds * static_cast<double>(row.own_nanoseconds);
                    })
+      .def_prop_ro("device_microseconds",
+                   [](const KeyAverage& row) {
+                     return kMicroseconds * static_cast<double>(row.device_nanoseconds);
+                   })
+      .def_prop_ro("own_device_microseconds",
+                   [](const KeyAverage& row) {
+                     return kMicroseconds * static_cast<double>(row.own_device_nanoseconds);
+                   })
+      .def_ro("on_device", &KeyAverage::on_device)
       .def_ro("bytes", &KeyAverage::bytes)
       .def_ro("own_bytes", &KeyAverage::own_bytes)
       .def_ro("flops", &KeyAverage::flops);
@@ -151,7 +170,12 @@ void BindProfile(nb::module_& module) {
   BindAverages(profile);
   BindSpans(profile);
   BindTrace(profile);
-  profile.def("stack_lines", &StackLines, nb::call_guard<nb::gil_scoped_release>());
+  profile.def(
+      "stack_lines",
+      [](const ProfiledRun& self, bool on_device) {
+        return StackLines(self, on_device ? StackTime::kDevice : StackTime::kProcessor);
+      },
+      nb::kw_only(), nb::arg("on_device"), nb::call_guard<nb::gil_scoped_release>());
   nb::enum_<TraceForm>(module, "TraceForm", "How a trace is written.")
       .value("CHROME", TraceForm::kChrome)
       .value("PERFETTO", TraceForm::kPerfetto);

@@ -18,7 +18,7 @@ NUMBER_WIDTH, GAP = 12, "  "
 
 @dataclass
 class KeyAverage:
-    """Calls that are alike. Times are microseconds of the CPU, memory is bytes."""
+    """Calls that are alike. Times are microseconds, memory is bytes of the CPU."""
 
     key: str
     count: int = 0
@@ -60,10 +60,17 @@ class KeyAverage:
     def self_cpu_time_total_str(self) -> str:
         return _time(self.self_cpu_time_total, None)
 
-    # Of devices nothing is recorded: what programs sort by and print is there, and nothing.
-    device_time: float = field(default=0.0, init=False)
-    device_time_total: float = field(default=0.0, init=False)
-    self_device_time_total: float = field(default=0.0, init=False)
+    # Of what it asked CUDA devices for; a row of what these ran has nothing else.
+    device_time_total: float = 0.0
+    self_device_time_total: float = 0.0
+    on_device: bool = False
+
+    @property
+    def device_time(self) -> float:
+        """Of one call."""
+        return self.device_time_total / self.count if self.count else 0.0
+
+    # Of their memory nothing is recorded: what programs sort by is there, and nothing.
     device_memory_usage: int = field(default=0, init=False)
     self_device_memory_usage: int = field(default=0, init=False)
 
@@ -120,6 +127,11 @@ class KeyAverages(list[KeyAverage]):
     def self_cpu_time_total(self) -> float:
         return sum(row.self_cpu_time_total for row in self)
 
+    @property
+    def self_device_time_total(self) -> float:
+        """What devices ran, each once."""
+        return sum(row.self_device_time_total for row in self if row.on_device)
+
     def total_average(self) -> KeyAverage:
         """All rows as one."""
         total = KeyAverage("Total")
@@ -129,6 +141,9 @@ class KeyAverages(list[KeyAverage]):
             total.self_cpu_time_total += row.self_cpu_time_total
             total.cpu_memory_usage += row.cpu_memory_usage
             total.self_cpu_memory_usage += row.self_cpu_memory_usage
+            if row.on_device:
+                total.device_time_total += row.device_time_total
+                total.self_device_time_total += row.self_device_time_total
             total.flops += row.flops
         return total
 
@@ -172,9 +187,12 @@ class KeyAverages(list[KeyAverage]):
         if self._flops:
             columns += _flops_column(self, rows)
         lines = _lines(columns, [row.stack for row in rows], max_src_column_width)
-        total = _time(self.self_cpu_time_total, time_unit)
+        totals = [f"Self CPU time total: {_time(self.self_cpu_time_total, time_unit)}"]
+        if self.self_device_time_total:
+            of_device = _time(self.self_device_time_total, time_unit)
+            totals.append(f"Self CUDA time total: {of_device}")
         above = [] if header is None else ["=" * len(lines[0]), header]
-        return "\n".join([*above, *lines, f"Self CPU time total: {total}", ""])
+        return "\n".join([*above, *lines, *totals, ""])
 
     def _sorted(self, sort_by: str | None) -> list[KeyAverage]:
         if sort_by is None:
@@ -198,6 +216,13 @@ class KeyAverages(list[KeyAverage]):
             _Column("CPU total", [_time(row.cpu_time_total, unit) for row in rows]),
             _Column("CPU time avg", [_time(row.cpu_time, unit) for row in rows]),
         ]
+        if ran := self.self_device_time_total:
+            columns += [
+                _Column("Self CUDA", [_time(row.self_device_time_total, unit) for row in rows]),
+                _Column("Self CUDA %", [_share(row.self_device_time_total, ran) for row in rows]),
+                _Column("CUDA total", [_time(row.device_time_total, unit) for row in rows]),
+                _Column("CUDA time avg", [_time(row.device_time, unit) for row in rows]),
+            ]
         if self._memory:
             columns += [
                 _Column("CPU Mem", [_bytes(row.cpu_memory_usage) for row in rows]),
@@ -231,6 +256,9 @@ def _row(row: _core.KeyAverage, *, shapes: bool) -> KeyAverage:
         module=row.module,
         is_user_annotation=row.is_user_annotation,
         is_outermost=row.is_outermost,
+        device_time_total=row.device_microseconds,
+        self_device_time_total=row.own_device_microseconds,
+        on_device=row.on_device,
     )
 
 

@@ -8,6 +8,7 @@ import inspect
 import json
 from typing import Any, ClassVar
 
+from torch.autograd import DeviceType
 from torch.autograd.profiler_util import MEMORY_EVENT_NAME, EventList, FunctionEvent
 
 from steelyard import _core
@@ -32,8 +33,10 @@ def events_of(run: _core.Profile, *, memory: bool, flops: bool, stacks: bool) ->
         events.append(_event(number + 1, row, name, [names[n] for n in row[-1]], inputs))
     if memory:
         events += _memory(run, len(events))
+    events += _on_device(run, names, events)
     events.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
-    made = EventList(events, profile_memory=memory, with_flops=flops)
+    device = "cuda" if any(event.device_type == DeviceType.CUDA for event in events) else None
+    made = EventList(events, use_device=device, profile_memory=memory, with_flops=flops)
     made._build_tree()
     return made
 
@@ -64,6 +67,38 @@ def _event(number: int, row: Any, name: str, stack: list[str], inputs: _Inputs) 
     )
     event.module = module or None
     return event
+
+
+def _on_device(
+    run: _core.Profile, names: list[str], events: list[FunctionEvent]
+) -> list[FunctionEvent]:
+    """What devices ran, each of which is also told of by the event that asked for it."""
+    by_id = {event.id: event for event in events}
+    made: list[FunctionEvent] = []
+    for name, begin, end, device, stream, span in run.device_rows():
+        asked = by_id.get(span + 1)
+        if asked is not None:
+            asked.append_kernel(names[name], device, (end - begin) / US)
+        made.append(
+            _made(
+                id=len(events) + len(made) + 1,
+                name=names[name],
+                trace_name=names[name],
+                overload_name="",
+                thread=stream,
+                fwd_thread=None,
+                start_us=begin / US,
+                end_us=end / US,
+                stack=[],
+                input_shapes=[],
+                use_device="cuda",
+                device_type=DeviceType.CUDA,
+                device_index=device,
+                device_resource_id=stream,
+                flops=0,
+            )
+        )
+    return made
 
 
 def _memory(run: _core.Profile, number: int) -> list[FunctionEvent]:

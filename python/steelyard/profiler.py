@@ -27,6 +27,7 @@ import torch
 from torch.profiler import ProfilerAction, ProfilerActivity, record_function
 
 from steelyard import _core, engine_library
+from steelyard.device_kernels import DeviceKernels
 from steelyard.errors import SteelyardError, UnsupportedError, UsageError
 from steelyard.key_averages import KeyAverages
 from steelyard.schedules import Schedule, schedule
@@ -46,9 +47,9 @@ __all__ = ["profile", "record_function", "schedule", "tensorboard_trace_handler"
 
 RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 STEP = "ProfilerStep#"
-# By which stacks are summed. Of devices nothing is recorded: nothing is what they took.
-METRIC = "self_cpu_time_total"
-DEVICE_METRICS = tuple(f"self_{device}_time_total" for device in ("cuda", "xpu", "privateuse1"))
+# By which stacks are summed. Of other devices than CUDA's nothing is recorded.
+METRIC, CUDA_METRIC = "self_cpu_time_total", "self_cuda_time_total"
+DEVICE_METRICS = (CUDA_METRIC, "self_xpu_time_total", "self_privateuse1_time_total")
 
 
 def _every_step(_: int) -> ProfilerAction:
@@ -86,7 +87,7 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
     ) -> None:
-        _check_activities(activities)
+        kernels = _asks_for_kernels(activities)
         if execution_trace_observer is not None:
             name = "execution_trace_observer"
             raise UnsupportedError(f"{name} is PyTorch's own", name, "Leave it out.")
@@ -105,7 +106,7 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         self._trace_id = custom_trace_id_callback
         self._metadata: dict[str, str] = {}
         self._session = _Session(
-            _Parts(self.record_shapes, profile_memory, with_stack, with_modules)
+            _Parts(self.record_shapes, profile_memory, with_stack, with_modules, kernels)
         )
         self._started = self._stepped = self._told = False
         self._record: bytes | None = None
@@ -310,13 +311,14 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
     ) -> None:
         """Writes what flame graphs are drawn from: a line for each stack of functions and the
-        operator in them, with the microseconds that it took itself. Needs `with_stack`. By a
-        device's time there is no line, for of devices nothing is recorded."""
+        operator in them, with the microseconds that it took itself, or that a CUDA device ran what
+        it asked for. Needs `with_stack`. By another device's time there is no line."""
         if metric not in (METRIC, *DEVICE_METRICS):
             known = ", ".join((METRIC, *DEVICE_METRICS))
             raise UsageError(f'there is no "{metric}"', "metric", f"There are: {known}.")
         self._needs(True, "export_stacks", "with_stack")
-        lines = self._profile.stack_lines() if metric == METRIC else ""
+        told = metric in (METRIC, CUDA_METRIC)
+        lines = self._profile.stack_lines(on_device=metric == CUDA_METRIC) if told else ""
         Path(path).write_text(lines, encoding="utf-8")
 
     def export_memory_timeline(
@@ -391,6 +393,7 @@ class _Parts:
     profile_memory: bool
     with_stack: bool
     with_modules: bool
+    kernels: bool
 
 
 class _Session:
@@ -401,6 +404,7 @@ class _Session:
         self._observer = engine_library.observer()
         self._hooks = Hooks()
         self._names: Names | None = None
+        self._kernels = DeviceKernels(_warn_of_kernels)
         self.running = False
 
     def start(self) -> None:
@@ -415,6 +419,8 @@ class _Session:
                 self._hear_modules()
             if options.with_stack:
                 self._hear_functions()
+            if options.kernels:
+                self._kernels.start()
         except BaseException:
             self.stop()
             raise
@@ -426,8 +432,10 @@ class _Session:
         self.running = False
         self._observer.end_functions()
         self._hooks.remove()
+        self._kernels.stop()
         self._observer.stop()
         record = self._observer.record()
+        record += self._kernels.chunks(record)
         self._observer.discard()
         if self._names is not None:
             self._names.forget()
@@ -488,16 +496,26 @@ def tensorboard_trace_handler(
     return handle
 
 
-def _check_activities(activities: Iterable[Any] | None) -> None:
+def _asks_for_kernels(activities: Iterable[Any] | None) -> bool:
+    """Whether what CUDA devices run is to be told, as it is by default where there are any."""
     if activities is None:
-        return
+        return bool(torch.cuda.is_available())
     asked = [key for item in activities for key in (item if isinstance(item, dict) else (item,))]
     if not asked:
         raise UsageError("there is no activity", "activities", "Leave it out, or name the CPU.")
-    others = [activity.name for activity in asked if activity is not ProfilerActivity.CPU]
+    told = [ProfilerActivity.CPU]
+    if torch.cuda.is_available():
+        told.append(ProfilerActivity.CUDA)
+    others = [activity.name for activity in asked if activity not in told]
     if others:
         names = ", ".join(others)
-        warnings.warn(f"of {names} nothing is recorded, only of the CPU", stacklevel=3)
+        known = " and ".join(activity.name for activity in told)
+        warnings.warn(f"of {names} nothing is recorded, only of the {known}", stacklevel=3)
+    return ProfilerActivity.CUDA in told and ProfilerActivity.CUDA in asked
+
+
+def _warn_of_kernels(said: str) -> None:
+    warnings.warn(f"steelyard.profile: {said}", stacklevel=2)
 
 
 def _distributed() -> dict[str, Any]:

@@ -16,6 +16,8 @@ inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 enum class RecordedKind : std::uint8_t { kOperator, kAnnotation, kFunction };
 
+enum class RecordedWork : std::uint8_t { kKernel, kCopy, kFill };
+
 // Times are nanoseconds since `RecordedTrace::begin`.
 struct RecordedSpan {
   std::int64_t begin = 0, end = 0;
@@ -42,6 +44,19 @@ struct RecordedBytes {
   std::uint16_t thread = 0;
 };
 
+// What a device ran, and the call with which the program asked for it.
+struct RecordedDevice {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t asked = -1, asked_end = -1;  // negative: not known
+  std::int64_t bytes = 0;                   // copied or filled
+  std::uint32_t name = 0, call = 0;
+  std::uint32_t span = kNone;  // in which it was asked for
+  std::uint32_t stream = 0;
+  std::uint16_t device = 0;
+  std::uint16_t thread = 0;  // that asked
+  RecordedWork work = RecordedWork::kKernel;
+};
+
 struct RecordedValue {
   std::string sizes, strides;  // "[2, 3]"
   std::string type, value;
@@ -60,6 +75,7 @@ struct RecordedTrace {
   std::vector<RecordedSpan> spans;  // in the order of their beginnings
   std::vector<RecordedArrow> arrows;
   std::vector<RecordedBytes> memory;
+  std::vector<RecordedDevice> device;  // in the order of their beginnings
 };
 
 }  // namespace steelyard::report

@@ -47,9 +47,10 @@ class TraceReader {
     double at = 0, lasted = 0;
     std::int64_t thread = 0, correlation = 0, device = 0, stream = 0, bytes = 0;
   };
-  // When a call of the runtime was in its midst, and in which thread.
+  // A call of the runtime.
   struct Launch {
-    std::int64_t at = 0;
+    std::int64_t begin = 0, end = 0;
+    std::uint32_t name = 0;
     std::uint32_t thread = 0;
   };
 
@@ -103,7 +104,8 @@ class TraceReader {
     if (!at || !lasted || *lasted < 0) return;
     if (fields.category == "cuda_runtime" || fields.category == "cuda_driver") {
       if (fields.correlation == 0) return;
-      launches_[fields.correlation] = {*at + *lasted / 2, Within<std::uint32_t>(fields.thread)};
+      launches_[fields.correlation] = {*at, *at + *lasted, NameOf(fields.name),
+                                       Within<std::uint32_t>(fields.thread)};
       return;
     }
     const std::optional<DeviceWork> work = fields.category == "kernel"       ? DeviceWork::kKernel
@@ -135,7 +137,9 @@ class TraceReader {
     event.end += base_;
     const auto launch = launches_.find(correlation);
     if (correlation == 0 || launch == launches_.end()) return;
-    event.launched = launch->second.at + base_;
+    event.asked = launch->second.begin + base_;
+    event.asked_end = launch->second.end + base_;
+    event.call = launch->second.name;
     event.thread = launch->second.thread;
   }
 

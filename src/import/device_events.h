@@ -17,11 +17,13 @@ namespace steelyard {
 enum class DeviceWork : std::uint8_t { kKernel, kCopy, kFill };
 
 struct DeviceEvent {
-  std::int64_t launched = 0;        // nanoseconds since 1970; 0: nobody tells
-  std::int64_t begin = 0, end = 0;  // the same, on the device
-  std::int64_t bytes = 0;           // copied or filled
-  std::uint32_t name = 0;           // in DeviceEvents::names
-  std::uint32_t thread = 0;         // that asked, as the system numbers it
+  // Nanoseconds since 1970: of the call with which the program asked for it, 0 where nobody tells,
+  // and on the device.
+  std::int64_t asked = 0, asked_end = 0;
+  std::int64_t begin = 0, end = 0;
+  std::int64_t bytes = 0;            // copied or filled
+  std::uint32_t name = 0, call = 0;  // in DeviceEvents::names
+  std::uint32_t thread = 0;          // that asked, as the system numbers it
   std::uint32_t stream = 0;
   std::uint16_t device = 0;
   DeviceWork work = DeviceWork::kKernel;

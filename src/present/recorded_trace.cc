@@ -58,6 +58,7 @@ class Presenter {
                                .total = change.total,
                                .thread = change.thread});
     }
+    for (const DeviceSpan& span : spans_.device) AddDevice(span);
     return std::move(trace_);
   }
 
@@ -125,6 +126,34 @@ class Presenter {
       trace_.names.push_back(of.path.empty() ? of.class_name : of.path);
     }
     return found->second;
+  }
+
+  static report::RecordedWork WorkOf(SyKernelKind kind) {
+    switch (kind) {
+      case SY_COPY:
+        return report::RecordedWork::kCopy;
+      case SY_FILL:
+        return report::RecordedWork::kFill;
+      case SY_COMPUTE:
+        break;
+    }
+    return report::RecordedWork::kKernel;
+  }
+
+  void AddDevice(const DeviceSpan& span) {
+    const bool asked = span.asked != 0;
+    trace_.device.push_back({.begin = Nanoseconds(span.begin),
+                             .end = Nanoseconds(span.end),
+                             .asked = asked ? Nanoseconds(span.asked) : -1,
+                             .asked_end = asked ? Nanoseconds(span.asked_end) : -1,
+                             .bytes = static_cast<std::int64_t>(span.bytes),
+                             .name = span.name,
+                             .call = span.call,
+                             .span = span.span == SY_NO_ID ? report::kNone : place_[span.span],
+                             .stream = span.stream,
+                             .device = span.device,
+                             .thread = span.thread,
+                             .work = WorkOf(span.kind)});
   }
 
   void AddArrows() {

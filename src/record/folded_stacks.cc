@@ -21,10 +21,27 @@ std::string Frame(std::string name) {
   return name;
 }
 
+// By span.
+std::vector<std::uint64_t> OwnTicks(const Spans& spans, StackTime time) {
+  std::vector<std::uint64_t> own(spans.spans.size(), 0);
+  if (time == StackTime::kDevice) {
+    for (const DeviceSpan& device : spans.device) {
+      if (device.span != SY_NO_ID) own[device.span] += device.end - device.begin;
+    }
+    return own;
+  }
+  for (std::size_t s = 0; s < own.size(); ++s) {
+    const std::uint64_t whole = spans.spans[s].end - spans.spans[s].begin;
+    own[s] = whole - std::min(whole, spans.spans[s].inner);
+  }
+  return own;
+}
+
 }  // namespace
 
-std::vector<FoldedStack> FoldStacks(const Spans& spans) {
+std::vector<FoldedStack> FoldStacks(const Spans& spans, StackTime time_of) {
   const Stacks stacks(spans);
+  const std::vector<std::uint64_t> own = OwnTicks(spans, time_of);
   std::map<std::vector<std::uint32_t>, std::uint64_t> ticks;  // names, the innermost first
   for (std::uint32_t s = 0; s < spans.spans.size(); ++s) {
     const Span& span = spans.spans[s];
@@ -32,8 +49,7 @@ std::vector<FoldedStack> FoldStacks(const Spans& spans) {
     std::vector<std::uint32_t> names = stacks.Of(s, std::numeric_limits<std::size_t>::max());
     if (names.empty()) continue;
     names.insert(names.begin(), span.name);
-    const std::uint64_t whole = span.end - span.begin;
-    ticks[std::move(names)] += whole - std::min(whole, span.inner);
+    ticks[std::move(names)] += own[s];
   }
   std::vector<FoldedStack> folded;
   for (const auto& [names, time] : ticks) {

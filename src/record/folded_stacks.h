@@ -16,8 +16,13 @@ struct FoldedStack {
   std::int64_t microseconds = 0;
 };
 
+enum class StackTime : std::uint8_t {
+  kProcessor,
+  kDevice,  // of what was asked for
+};
+
 // What operators, nodes and ranges took themselves, by name and the functions around them; less
 // than a microsecond is left out, and so is what no function is around. In the order of the text.
-std::vector<FoldedStack> FoldStacks(const Spans& spans);
+std::vector<FoldedStack> FoldStacks(const Spans& spans, StackTime time = StackTime::kProcessor);
 
 }  // namespace steelyard

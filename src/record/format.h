@@ -130,14 +130,17 @@ typedef enum SyKernelKind { SY_COMPUTE, SY_COPY, SY_FILL } SyKernelKind;
 
 /* What a device ran, as PyTorch's profiler tells it when it ends. */
 typedef struct SyKernel {
-  uint64_t launched;   /* ticks: when the program asked for it; 0: not known */
+  /* Ticks: the call of the device's runtime with which the program asked for it; 0: not known. */
+  uint64_t asked, asked_end;
   uint64_t begin, end; /* ticks */
   uint64_t bytes;      /* copied or filled */
   uint32_t name;       /* as SY_NAME has it */
+  uint32_t call;       /* the same, of the runtime's */
   uint32_t thread;     /* that asked, as the system numbers it */
   uint32_t stream;
   uint16_t device;
   uint16_t kind; /* SyKernelKind */
+  uint32_t spare;
 } SyKernel;
 
 typedef enum SyEntryKind {

@@ -62,9 +62,11 @@ class Averager {
 
   std::vector<KeyAverage> Average() && {
     FindToldChildren();
-    SumMemory();
+    FindDevice();
+    SumInside();
     for (std::uint32_t s = 0; s < spans_.spans.size(); ++s) Add(s);
     AddMemoryOutside();
+    AddDevice();
     return std::move(rows_);
   }
 
@@ -75,8 +77,9 @@ class Averager {
     std::uint32_t parent = SY_NO_ID;
     std::uint32_t children = 0;
     std::uint64_t inner = 0;
-    std::int64_t bytes = 0;      // of all that is in it
-    std::int64_t own_bytes = 0;  // and in nothing told inside it
+    std::int64_t bytes = 0;                   // of all that is in it
+    std::int64_t own_bytes = 0;               // and in nothing told inside it
+    std::int64_t device = 0, own_device = 0;  // nanoseconds, as bytes
   };
 
   void FindToldChildren() {
@@ -96,11 +99,24 @@ class Averager {
     }
   }
 
-  void SumMemory() {
+  void FindDevice() {
+    for (const DeviceSpan& device : spans_.device) {
+      std::uint32_t span = device.span;
+      if (span != SY_NO_ID && !IsTold(spans_.spans[span], options_.functions)) {
+        span = told_[span].parent;
+      }
+      if (span != SY_NO_ID) told_[span].own_device += Nanoseconds(device.end - device.begin);
+    }
+  }
+
+  void SumInside() {
     for (std::size_t s = told_.size(); s-- > 0;) {
       told_[s].bytes += told_[s].own_bytes;
+      told_[s].device += told_[s].own_device;
       const bool told = IsTold(spans_.spans[s], options_.functions);
-      if (told && told_[s].parent != SY_NO_ID) told_[told_[s].parent].bytes += told_[s].bytes;
+      if (!told || told_[s].parent == SY_NO_ID) continue;
+      told_[told_[s].parent].bytes += told_[s].bytes;
+      told_[told_[s].parent].device += told_[s].device;
     }
   }
 
@@ -128,6 +144,7 @@ class Averager {
     ++row.count;
     row.nanoseconds += Nanoseconds(span.end - span.begin);
     row.bytes += told_[s].bytes;
+    row.device_nanoseconds += told_[s].device;
     AddOwn(row, s);
     // The only child may be left out, and then belongs here.
     if (told_[s].children == 1) row_of_[s] = at;
@@ -138,6 +155,7 @@ class Averager {
     const std::uint64_t ticks = span.end - span.begin;
     row.own_nanoseconds += Nanoseconds(ticks) - Nanoseconds(std::min(ticks, told_[s].inner));
     row.own_bytes += told_[s].own_bytes;
+    row.own_device_nanoseconds += told_[s].own_device;
     if (!flops_.empty()) row.flops += flops_[s];
   }
 
@@ -227,6 +245,23 @@ class Averager {
       row.own_bytes += change.bytes;
     }
     if (row.count > 0) rows_.push_back(std::move(row));
+  }
+
+  // What devices ran stands in rows of its own, too, as in PyTorch's tables.
+  void AddDevice() {
+    std::unordered_map<std::uint32_t, std::size_t> rows;  // by name
+    for (const DeviceSpan& device : spans_.device) {
+      const auto [found, is_new] = rows.try_emplace(device.name, rows_.size());
+      if (is_new) {
+        KeyAverage& made = rows_.emplace_back();
+        made.name = spans_.names[device.name];
+        made.on_device = made.outermost = true;
+      }
+      KeyAverage& row = rows_[found->second];
+      ++row.count;
+      row.device_nanoseconds += Nanoseconds(device.end - device.begin);
+      row.own_device_nanoseconds = row.device_nanoseconds;
+    }
   }
 
   std::int64_t Nanoseconds(std::uint64_t ticks) const {

@@ -45,6 +45,9 @@ struct KeyAverage {
   bool outermost = false;  // the first of them was in no other
   std::int64_t count = 0;
   std::int64_t nanoseconds = 0, own_nanoseconds = 0;
+  // Of what it asked devices for; of what devices ran, of which a row has nothing else, its own.
+  std::int64_t device_nanoseconds = 0, own_device_nanoseconds = 0;
+  bool on_device = false;
   std::int64_t bytes = 0, own_bytes = 0;  // allocated less freed
   std::int64_t flops = 0;
 };

@@ -206,6 +206,7 @@ std::size_t AddKernels(std::string_view bytes, std::vector<SyKernel>& kernels) {
   for (; bytes.size() >= sizeof(SyKernel); bytes.remove_prefix(sizeof(SyKernel))) {
     SyKernel kernel = Take<SyKernel>(bytes);
     kernel.end = std::max(kernel.begin, kernel.end);
+    kernel.asked_end = std::max(kernel.asked, kernel.asked_end);
     kernels.push_back(kernel);
   }
   return bytes.size();
@@ -249,7 +250,7 @@ std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
   for (auto& [id, events] : by_thread) {
     if (!events.empty()) recording.threads.push_back({id, system[id], std::move(events)});
   }
-  std::ranges::stable_sort(recording.kernels, {}, &SyKernel::launched);
+  std::ranges::stable_sort(recording.kernels, {}, AskedAt);
   return left_out;
 }
 

@@ -84,6 +84,11 @@ struct Recording {
   }
 };
 
+// When the program asked for it: in the midst of the call, for the clocks of the two may differ.
+inline std::uint64_t AskedAt(const SyKernel& kernel) {
+  return kernel.asked + (kernel.asked_end - kernel.asked) / 2;
+}
+
 // `where` names the record in errors. What was being written when the process ended is left out.
 Result<Recording> ReadRecording(std::string_view bytes, std::string_view where);
 

@@ -400,14 +400,14 @@ class Player {
   // What the program asked for before that time.
   void LaunchUntil(std::uint64_t time) {
     const std::vector<SyKernel>& kernels = result_.recording.kernels;
-    for (; launched_ < kernels.size() && kernels[launched_].launched < time; ++launched_) {
-      EndStepsUntil(kernels[launched_].launched);
+    for (; launched_ < kernels.size() && AskedAt(kernels[launched_]) < time; ++launched_) {
+      EndStepsUntil(AskedAt(kernels[launched_]));
       Launch(kernels[launched_]);
     }
   }
 
   void Launch(const SyKernel& kernel) {
-    ThreadState* const thread = kernel.launched == 0 ? nullptr : ThreadOf(kernel);
+    ThreadState* const thread = kernel.asked == 0 ? nullptr : ThreadOf(kernel);
     const std::uint64_t ticks = kernel.end - kernel.begin;
     const double seconds = result_.recording.Seconds(ticks);
     WatchedModule& module = current_[thread == nullptr ? outside_ : ModuleOf(*thread)];

@@ -73,9 +73,16 @@ class Finder {
     for (const Recording::Thread& thread : threads) events += thread.events.size();
     result_.spans.reserve(events / 2 + 1);
     result_.events = events;
-    for (const Recording::Thread& thread : threads) Read(thread);
+    for (const Recording::Thread& thread : threads) {
+      first_span_.push_back(static_cast<std::uint32_t>(result_.spans.size()));
+      system_.push_back(thread.system);
+      Read(thread);
+    }
+    first_span_.push_back(static_cast<std::uint32_t>(result_.spans.size()));
     FindModulesOfNodes();
     Balance();
+    for (const SyKernel& kernel : result_.recording.kernels) AddKernel(kernel);
+    std::ranges::stable_sort(result_.device, {}, &DeviceSpan::begin);
     return std::move(result_);
   }
 
@@ -296,11 +303,46 @@ class Finder {
     std::erase_if(changes, [](const MemoryChange& change) { return change.bytes == 0; });
   }
 
+  void AddKernel(const SyKernel& kernel) {
+    DeviceSpan& span = result_.device.emplace_back();
+    span.begin = kernel.begin;
+    span.end = kernel.end;
+    span.bytes = kernel.bytes;
+    span.name = names_.OfText(kernel.name);
+    span.stream = kernel.stream;
+    span.device = kernel.device;
+    span.kind = static_cast<SyKernelKind>(kernel.kind);
+    const auto asked = std::ranges::find(system_, kernel.thread);
+    const bool is_only = system_.size() == 1;
+    if (kernel.asked == 0 || (asked == system_.end() && !is_only)) return;
+    span.asked = kernel.asked;
+    span.asked_end = kernel.asked_end;
+    span.call = names_.OfText(kernel.call);
+    const auto thread =
+        is_only ? std::size_t{0} : static_cast<std::size_t>(asked - system_.begin());
+    span.thread = static_cast<std::uint16_t>(thread);
+    span.span = OpenAt(thread, AskedAt(kernel));
+  }
+
+  // The innermost span of the thread at that time.
+  std::uint32_t OpenAt(std::size_t thread, std::uint64_t time) const {
+    const auto of_thread =
+        std::span(result_.spans)
+            .subspan(first_span_[thread], first_span_[thread + 1] - first_span_[thread]);
+    const auto after = std::ranges::upper_bound(of_thread, time, {}, &Span::begin);
+    if (after == of_thread.begin()) return SY_NO_ID;
+    auto at = first_span_[thread] + static_cast<std::uint32_t>(after - of_thread.begin()) - 1;
+    while (at != SY_NO_ID && result_.spans[at].end < time) at = result_.spans[at].parent;
+    return at;
+  }
+
   Spans result_;
   Names names_;
   SequenceRanges ranges_;
   std::vector<std::uint32_t> open_;
-  std::vector<bool> allocated_;                                      // by span
+  std::vector<std::uint32_t> first_span_;  // by thread, and behind the last one
+  std::vector<std::uint64_t> system_;      // by thread: its number there
+  std::vector<bool> allocated_;            // by span
   std::vector<std::pair<std::uint32_t, std::uint64_t>> parameters_;  // spans, whose gradient grows
   std::uint32_t accumulating_ = 0;
   std::uint64_t now_ = 0;

@@ -49,12 +49,26 @@ struct MemoryChange {
   std::uint16_t thread = 0;
 };
 
+// What a device ran.
+struct DeviceSpan {
+  std::uint64_t asked = 0, asked_end = 0;  // ticks, of the runtime's call; 0: not known
+  std::uint64_t begin = 0, end = 0;        // ticks
+  std::uint64_t bytes = 0;                 // copied or filled
+  std::uint32_t name = 0, call = 0;        // in Spans::names
+  std::uint32_t span = SY_NO_ID;           // the innermost that was open when it was asked for
+  std::uint32_t stream = 0;
+  std::uint16_t device = 0;
+  std::uint16_t thread = 0;  // that asked, in Spans::threads
+  SyKernelKind kind = SY_COMPUTE;
+};
+
 struct Spans {
   Recording recording;  // without its events
   std::vector<std::string> names;
   std::vector<std::uint64_t> threads;  // as RecordFunction numbers them
   std::vector<Span> spans;             // thread by thread, as they began: a parent comes first
   std::vector<MemoryChange> memory;    // as it happened
+  std::vector<DeviceSpan> device;      // as they began there
   std::size_t events = 0;              // recorded
 };
 

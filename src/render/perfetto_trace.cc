@@ -10,9 +10,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace steelyard::render {
@@ -56,8 +58,10 @@ constexpr protozero::pbf_tag_type kCategories = 1, kNames = 2, kNoteNames = 3, k
 constexpr int kId = 1, kText = 2;
 }  // namespace interned
 
-constexpr std::array<std::string_view, 3> kCategories{"cpu_op", "user_annotation",
-                                                      "python_function"};
+// Of spans, and then of what devices run.
+constexpr std::array<std::string_view, 6> kCategories{
+    "cpu_op", "user_annotation", "python_function", "kernel", "gpu_memcpy", "gpu_memset"};
+constexpr std::uint64_t kSpanCategories = 3;
 // What is noted of a span, in the order of `Note`.
 constexpr std::array<std::string_view, 8> kNotes{
     "Sequence number", "Fwd thread id", "Module",     "Concrete Inputs",
@@ -91,7 +95,16 @@ class PerfettoWriter {
 
   PerfettoWriter(const RecordedTrace& trace, const Sink& write)
       : trace_(trace), write_(write), open_(trace.threads.size()) {
-    flows_.reserve(2 * trace.arrows.size());
+    for (const report::RecordedDevice& device : trace.device) {
+      const auto [found, is_new] =
+          streams_.try_emplace({device.device, device.stream}, open_.size());
+      if (is_new) open_.emplace_back();
+    }
+    flows_.reserve(2 * trace.arrows.size() + trace.device.size());
+    for (std::size_t d = 0; d < trace.device.size(); ++d) {
+      if (trace.device[d].span == report::kNone) continue;
+      flows_.push_back({trace.device[d].span, FlowTo(d), false});
+    }
     for (std::size_t a = 0; a < trace.arrows.size(); ++a) {
       flows_.push_back({trace.arrows[a].from, a + 1, false});
       flows_.push_back({trace.arrows[a].to, a + 1, true});
@@ -104,6 +117,7 @@ class PerfettoWriter {
     WriteClocks();
     WriteTracks();
     for (std::uint32_t s = 0; s < trace_.spans.size(); ++s) Begin(s);
+    for (std::size_t d = 0; d < trace_.device.size(); ++d) BeginDevice(d);
     for (std::size_t t = 0; t < open_.size(); ++t) EndUntil(t, INT64_MAX);
     for (const report::RecordedBytes& bytes : trace_.memory) Count(bytes);
     write_(out_);
@@ -201,8 +215,10 @@ class PerfettoWriter {
     });
   }
 
-  static std::uint64_t TrackOf(std::size_t thread) { return kProcessTrack + 1 + thread; }
-  std::uint64_t MemoryTrack() const { return kProcessTrack + 1 + trace_.threads.size(); }
+  // Of a thread, or of a device's stream, which come behind them.
+  static std::uint64_t TrackOf(std::size_t line) { return kProcessTrack + 1 + line; }
+  std::uint64_t MemoryTrack() const { return TrackOf(open_.size()); }
+  std::uint64_t FlowTo(std::size_t device) const { return trace_.arrows.size() + device + 1; }
 
   template <class Fill>
   void Track(std::uint64_t id, Fill&& fill) {
@@ -229,6 +245,12 @@ class PerfettoWriter {
         // The thread that is the program's is the process, for those who look for it.
         about.add_int64(track::kThreadId, t == 0 ? process : static_cast<std::int64_t>(id));
         about.add_string(track::kThreadName, "thread " + std::to_string(id) + " (python)");
+      });
+    }
+    for (const auto& [stream, line] : streams_) {
+      Track(TrackOf(line), [&](pbf_writer& of) {
+        of.add_string(track::kName, "GPU " + std::to_string(stream.first) + ", stream " +
+                                        std::to_string(stream.second));
       });
     }
     if (trace_.memory.empty()) return;
@@ -265,11 +287,28 @@ class PerfettoWriter {
     }
   }
 
+  // What begins on a thread or stream now.
+  void Open(std::size_t line, std::int64_t begin, std::int64_t end) {
+    EndUntil(line, begin);
+    std::vector<std::int64_t>& open = open_[line];
+    open.push_back(open.empty() ? end : std::min(end, open.back()));
+  }
+
+  void BeginDevice(std::size_t d) {
+    const report::RecordedDevice& device = trace_.device[d];
+    const std::size_t line = streams_.at({device.device, device.stream});
+    Open(line, device.begin, device.end);
+    Event(device.begin, TrackOf(line), event::kBegin, [&](pbf_writer& of) {
+      const auto work = static_cast<std::uint64_t>(device.work);
+      of.add_uint64(event::kCategory, kSpanCategories + work + 1);
+      of.add_uint64(event::kName, device.name + std::uint64_t{1});
+      if (device.span != report::kNone) of.add_fixed64(event::kEndOfFlow, FlowTo(d));
+    });
+  }
+
   void Begin(std::uint32_t s) {
     const RecordedSpan& span = trace_.spans[s];
-    EndUntil(span.thread, span.begin);
-    std::vector<std::int64_t>& open = open_[span.thread];
-    open.push_back(open.empty() ? span.end : std::min(span.end, open.back()));
+    Open(span.thread, span.begin, span.end);
     Event(span.begin, TrackOf(span.thread), event::kBegin, [&](pbf_writer& of) {
       of.add_uint64(event::kCategory, static_cast<std::uint64_t>(span.kind) + 1);
       of.add_uint64(event::kName, span.name + std::uint64_t{1});
@@ -281,10 +320,10 @@ class PerfettoWriter {
     });
   }
 
-  void EndUntil(std::size_t thread, std::int64_t time) {
-    std::vector<std::int64_t>& open = open_[thread];
+  void EndUntil(std::size_t line, std::int64_t time) {
+    std::vector<std::int64_t>& open = open_[line];
     while (!open.empty() && open.back() <= time) {
-      Event(open.back(), TrackOf(thread), event::kEnd, [](pbf_writer&) {});
+      Event(open.back(), TrackOf(line), event::kEnd, [](pbf_writer&) {});
       open.pop_back();
     }
   }
@@ -299,7 +338,10 @@ class PerfettoWriter {
   std::string out_;  // what has not been handed on
   std::vector<FlowEnd> flows_;
   std::size_t next_flow_ = 0;
-  std::vector<std::vector<std::int64_t>> open_;  // by thread: when the spans that have begun end
+  // By device and stream: their place among threads and streams.
+  std::map<std::pair<std::uint16_t, std::uint32_t>, std::size_t> streams_;
+  // By thread, and then by stream: when what has begun there ends.
+  std::vector<std::vector<std::int64_t>> open_;
 };
 
 }  // namespace

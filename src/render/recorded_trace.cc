@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "render/quoted.h"
@@ -24,10 +26,12 @@ namespace {
 
 using report::RecordedArrow;
 using report::RecordedBytes;
+using report::RecordedDevice;
 using report::RecordedKind;
 using report::RecordedSpan;
 using report::RecordedTrace;
 using report::RecordedValue;
+using report::RecordedWork;
 
 // libkineto counts from a multiple of this: a quarter of the mean year.
 constexpr std::int64_t kBaseStep = std::int64_t{7'889'238} * 1'000'000'000;
@@ -63,6 +67,7 @@ class RecordedTraceWriter {
     for (std::uint32_t s = 0; s < trace_.spans.size(); ++s) WriteSpan(s);
     for (std::size_t a = 0; a < trace_.arrows.size(); ++a) WriteArrow(a);
     for (const RecordedBytes& bytes : trace_.memory) WriteMemory(bytes);
+    for (std::size_t d = 0; d < trace_.device.size(); ++d) WriteDevice(d);
     WriteWindow();
     out_.append("\n  ],\n  \"traceName\": ").append(Quoted(trace_.name)).append("\n}\n");
     write_(out_);
@@ -200,6 +205,93 @@ class RecordedTraceWriter {
     EndWithIndex(static_cast<std::uint32_t>(trace_.spans.size()) + memory_++);
   }
 
+  static std::string_view CategoryOf(RecordedWork work) {
+    switch (work) {
+      case RecordedWork::kKernel:
+        return R"("ph": "X", "cat": "kernel", "name": )";
+      case RecordedWork::kCopy:
+        return R"("ph": "X", "cat": "gpu_memcpy", "name": )";
+      case RecordedWork::kFill:
+        return R"("ph": "X", "cat": "gpu_memset", "name": )";
+    }
+    return {};
+  }
+
+  void Place(std::int64_t process, std::int64_t thread) {
+    out_.append(R"(, "pid": )");
+    Integer(process);
+    out_.append(R"(, "tid": )");
+    Integer(thread);
+  }
+
+  // A device is a process of its own, and its streams are the threads.
+  void NameDevice(std::uint16_t device) {
+    if (!named_.insert(device).second) return;
+    const std::string number = std::to_string(device);
+    for (const auto& [what, value] :
+         {std::pair<std::string_view, std::string>{"process_name", R"("name": "python")"},
+          {"process_labels", R"("labels": "GPU )" + number + '"'},
+          {"process_sort_index", R"("sort_index": )" + std::to_string(5'000'000 + device)}}) {
+      Begin(R"("ph": "M", "name": ")");
+      out_.append(what).append(R"(", "ts": )");
+      Time(0);
+      Place(device, 0);
+      out_.append(R"(, "args": {)").append(value).append("}}");
+    }
+  }
+
+  // As libkineto has them: what ran, the runtime's call, and an arrow from that to this.
+  void WriteDevice(std::size_t number) {
+    const RecordedDevice& device = trace_.device[number];
+    NameDevice(device.device);
+    const auto correlation = static_cast<std::int64_t>(number + 1);
+    const auto end_with = [&](std::string_view last) {
+      out_.append(R"("correlation": )");
+      Integer(correlation);
+      if (device.span != report::kNone) {
+        out_.append(R"(, "External id": )");
+        Integer(device.span + 1);
+      }
+      out_.append(last);
+    };
+    Begin(CategoryOf(device.work));
+    out_.append(names_[device.name]);
+    Place(device.device, device.stream);
+    out_.append(R"(, "ts": )");
+    Time(device.begin);
+    out_.append(R"(, "dur": )");
+    Microseconds(device.end - device.begin);
+    out_.append(R"(, "args": {"device": )");
+    Integer(device.device);
+    out_.append(R"(, "context": 1, "stream": )");
+    Integer(device.stream);
+    if (device.work != RecordedWork::kKernel) {
+      out_.append(R"(, "bytes": )");
+      Integer(device.bytes);
+    }
+    out_.append(", ");
+    end_with("}}");
+    if (device.asked < 0) return;
+    Begin(R"("ph": "X", "cat": "cuda_runtime", "name": )");
+    out_.append(names_[device.call]).append(threads_[device.thread]).append(R"(, "ts": )");
+    Time(device.asked);
+    out_.append(R"(, "dur": )");
+    Microseconds(device.asked_end - device.asked);
+    out_.append(R"(, "args": {)");
+    end_with("}}");
+    Begin(R"("ph": "s", "id": )");
+    Integer(correlation);
+    out_.append(threads_[device.thread]).append(R"(, "ts": )");
+    Time(device.asked);
+    out_.append(R"(, "cat": "ac2g", "name": "ac2g"})");
+    Begin(R"("ph": "f", "id": )");
+    Integer(correlation);
+    Place(device.device, device.stream);
+    out_.append(R"(, "ts": )");
+    Time(device.begin);
+    out_.append(R"(, "cat": "ac2g", "name": "ac2g", "bp": "e"})");
+  }
+
   void WriteWindow() {
     Begin(R"_("ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", )_"
           R"("pid": "Spans", "tid": "PyTorch Profiler", "ts": )");
@@ -240,6 +332,7 @@ class RecordedTraceWriter {
   std::int64_t base_;
   std::vector<std::string> names_, inputs_, threads_;  // as they are written
   std::uint32_t memory_ = 0;                           // events so far
+  std::set<std::uint16_t> named_;                      // devices
   bool first_ = true;
 };
 

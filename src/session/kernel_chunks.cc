@@ -119,15 +119,19 @@ Result<std::string> KernelChunks(std::string_view record, std::string_view trace
   for (const std::string& name : read->names) ids.push_back(AddName(name, names));
   names.End();
   for (const DeviceEvent& event : read->events) {
-    const SyKernel kernel{.launched = event.launched == 0 ? 0 : clock.Ticks(event.launched),
+    const bool asked = event.asked != 0;
+    const SyKernel kernel{.asked = asked ? clock.Ticks(event.asked) : 0,
+                          .asked_end = asked ? clock.Ticks(event.asked_end) : 0,
                           .begin = clock.Ticks(event.begin),
                           .end = clock.Ticks(event.end),
                           .bytes = static_cast<std::uint64_t>(event.bytes),
                           .name = ids[event.name],
+                          .call = asked ? ids[event.call] : 0,
                           .thread = event.thread,
                           .stream = event.stream,
                           .device = event.device,
-                          .kind = static_cast<std::uint16_t>(KindOf(event.work))};
+                          .kind = static_cast<std::uint16_t>(KindOf(event.work)),
+                          .spare = 0};
     kernels.Add(BytesOf(kernel));
   }
   kernels.End();

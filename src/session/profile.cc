@@ -110,9 +110,9 @@ std::string TraceOf(const ProfiledRun& profile, const TraceOptions& options) {
   return out;
 }
 
-std::string StackLines(const ProfiledRun& profile) {
+std::string StackLines(const ProfiledRun& profile, StackTime time) {
   std::string lines;
-  for (const FoldedStack& stack : FoldStacks(profile.spans)) {
+  for (const FoldedStack& stack : FoldStacks(profile.spans, time)) {
     lines += stack.frames + ' ' + std::to_string(stack.microseconds) + '\n';
   }
   return lines;

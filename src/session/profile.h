@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/folded_stacks.h"
 #include "record/key_averages.h"
 #include "record/spans.h"
 #include "steelyard/error.h"
@@ -71,7 +72,7 @@ struct TraceOptions {
                                 const TraceOptions& options);
 
 // Time by the functions around it, a line for each stack: frames, a space, microseconds.
-[[nodiscard]] std::string StackLines(const ProfiledRun& profile);
+[[nodiscard]] std::string StackLines(const ProfiledRun& profile, StackTime time);
 
 // Of a record: sizes by category, each change, or a page that draws them.
 enum class MemoryForm : std::uint8_t { kSizes, kChanges, kPage };

@@ -14,6 +14,9 @@ import steelyard
 import torch
 from steelyard import _core
 from steelyard.device_kernels import DeviceKernels
+from steelyard.key_averages import KeyAverages
+from steelyard.profile_events import events_of
+from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
 TRACES = Path(__file__).resolve().parent.parent / "data" / "traces"
@@ -128,6 +131,95 @@ def test_kernels_are_of_the_operators_that_asked_for_them(name: str) -> None:
         if event["cat"] == "gpu_memcpy" and "bytes" in event["args"]
     )
     assert sum(k["bytes"] for k in data["kernels"] if k["kind"] == "copy") == pytest.approx(copies)
+
+
+@pytest.fixture(scope="module")
+def resnet() -> tuple[dict[str, Any], _core.Profile]:
+    text = gzip.decompress((TRACES / "resnet.kineto.json.gz").read_bytes())
+    trace = json.loads(text)
+    record = RecordOfTrace(trace).record()
+    record += _core.kernel_chunks(record, text, "resnet")
+    return trace, _core.read_profile(record, "resnet")
+
+
+def on_device(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    return [event for event in trace["traceEvents"] if event.get("cat") in ON_DEVICE]
+
+
+def test_averages_have_the_times_of_devices(resnet: tuple[dict[str, Any], _core.Profile]) -> None:
+    trace, run = resnet
+    rows = run.averages(
+        by_inputs=False, stack_depth=0, by_module=False, by_overload=False, functions=False
+    )
+    own = {row.name: row.own_device_microseconds for row in rows if not row.on_device}
+    asked = {name: 1e6 * seconds for name, seconds in seconds_by_operator(trace).items()}
+    assert {name: of for name, of in own.items() if of > 0} == pytest.approx(asked, rel=1e-4)
+    kernels: Counter[str] = Counter()
+    for event in on_device(trace):
+        kernels[event["name"]] += event["dur"]
+    told = {row.name: row.device_microseconds for row in rows if row.on_device}
+    assert told == pytest.approx(dict(kernels), rel=1e-4)
+    table = KeyAverages.of(rows, memory=False, flops=False, shapes=False)
+    text = table.table(sort_by="cuda_time_total", row_limit=5)
+    assert "Self CUDA %" in text
+    assert "Self CUDA time total: 135." in text
+    first = table.table(sort_by="self_cuda_time_total", row_limit=1).splitlines()[3]
+    assert max(asked, key=lambda name: asked[name]) in first
+
+
+def test_events_have_kernels(resnet: tuple[dict[str, Any], _core.Profile]) -> None:
+    trace, run = resnet
+    events = events_of(run, memory=False, flops=False, stacks=False)
+    ran = [event for event in events if event.device_type == DeviceType.CUDA]
+    assert len(ran) == len(on_device(trace))
+    of_convolutions = [e for e in events if e.name == "aten::cudnn_convolution"]
+    times = [kernel.duration for event in of_convolutions for kernel in event.kernels]
+    truth = seconds_by_operator(trace)["aten::cudnn_convolution"]
+    assert sum(times) == pytest.approx(1e6 * truth, rel=1e-4)
+
+
+def test_traces_have_kernels(resnet: tuple[dict[str, Any], _core.Profile]) -> None:
+    trace, run = resnet
+    text = json.loads(run.trace(_core.TraceForm.CHROME, "t.json", []))
+    ours, theirs = on_device(text), on_device(trace)
+    assert Counter(e["name"] for e in ours) == Counter(e["name"] for e in theirs)
+    times = {round(1e3 * e["dur"]) for e in ours}
+    assert all(any(abs(t - round(1e3 * e["dur"])) <= 1 for t in times) for e in theirs[:50])
+    calls = {
+        e["args"]["correlation"]: e for e in text["traceEvents"] if e.get("cat") == "cuda_runtime"
+    }
+    operators = {
+        e["args"]["External id"]: e["name"] for e in text["traceEvents"] if e.get("cat") == "cpu_op"
+    }
+    seconds: Counter[str] = Counter()
+    for event in ours:
+        assert event["args"]["correlation"] in calls
+        if "External id" in event["args"]:
+            seconds[operators[event["args"]["External id"]]] += event["dur"] * 1e-6
+    assert dict(seconds) == pytest.approx(dict(seconds_by_operator(trace)), rel=1e-4)
+    arrows = [e for e in text["traceEvents"] if e.get("cat") == "ac2g"]
+    assert len(arrows) == 2 * len(ours)
+
+
+def test_perfetto_has_a_track_for_each_stream(resnet: tuple[dict[str, Any], _core.Profile]) -> None:
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+
+    trace, run = resnet
+    read = perfetto_trace_pb2.Trace()  # type: ignore[attr-defined]
+    read.ParseFromString(run.trace(_core.TraceForm.PERFETTO, "t", []))
+    tracks = {
+        p.track_descriptor.name: p.track_descriptor.uuid
+        for p in read.packet
+        if p.HasField("track_descriptor")
+    }
+    streams = {(e["args"]["device"], e["args"]["stream"]) for e in on_device(trace)}
+    named = {f"GPU {device}, stream {stream}" for device, stream in streams}
+    assert named <= set(tracks)
+    of_streams = {tracks[name] for name in named}
+    begins = [
+        p.track_event for p in read.packet if p.HasField("track_event") and p.track_event.type == 1
+    ]
+    assert sum(event.track_uuid in of_streams for event in begins) == len(on_device(trace))
 
 
 def test_a_trace_that_is_none_is_refused() -> None:

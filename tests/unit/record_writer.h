@@ -84,20 +84,25 @@ class RecordWriter {
   }
 
   // What a device ran because the thread asked for it at that time.
-  RecordWriter& Kernel(std::uint32_t name, std::uint64_t launched, std::uint64_t begin,
+  RecordWriter& Kernel(std::uint32_t name, std::uint64_t asked, std::uint64_t begin,
                        std::uint64_t end, SyKernelKind kind = SY_COMPUTE, std::uint64_t bytes = 0) {
-    const SyKernel kernel{.launched = launched,
+    const SyKernel kernel{.asked = asked,
+                          .asked_end = asked,
                           .begin = begin,
                           .end = end,
                           .bytes = bytes,
                           .name = name,
+                          .call = kLaunch,
                           .thread = static_cast<std::uint32_t>(SystemThread(thread_)),
                           .stream = 7,
                           .device = 0,
-                          .kind = static_cast<std::uint16_t>(kind)};
+                          .kind = static_cast<std::uint16_t>(kind),
+                          .spare = 0};
     Append(kernels_, kernel);
     return *this;
   }
+
+  static constexpr std::uint32_t kLaunch = 1000;  // the name of what asks for kernels
 
   // Steps that do not count.
   RecordWriter& WarmUp(std::uint32_t steps) {

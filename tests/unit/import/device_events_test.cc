@@ -31,7 +31,9 @@ TEST(DeviceEvents, AKernelIsOfTheCallThatHasItsNumber) {
   EXPECT_EQ(read->names.at(kernel.name), "gemm");
   EXPECT_EQ(kernel.begin, 1'000'000 + 30'500);
   EXPECT_EQ(kernel.end, kernel.begin + 4'250);
-  EXPECT_EQ(kernel.launched, 1'000'000 + 13'000);  // in the midst of the call
+  EXPECT_EQ(kernel.asked, 1'000'000 + 10'000);
+  EXPECT_EQ(kernel.asked_end, 1'000'000 + 16'000);
+  EXPECT_EQ(read->names.at(kernel.call), "cudaLaunchKernel");
   EXPECT_EQ(kernel.thread, 55u);
   EXPECT_EQ(kernel.device, 1u);
   EXPECT_EQ(kernel.work, DeviceWork::kKernel);
@@ -40,7 +42,7 @@ TEST(DeviceEvents, AKernelIsOfTheCallThatHasItsNumber) {
 TEST(DeviceEvents, WithoutSuchACallNobodyKnowsWhoAsked) {
   const Result<DeviceEvents> read = ReadDeviceEvents(Trace(kKernel), "t.json");
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->events.at(0).launched, 0);
+  EXPECT_EQ(read->events.at(0).asked, 0);
 }
 
 TEST(DeviceEvents, CopiesHaveTheirBytesAndAllElseIsLeftOut) {

@@ -29,5 +29,19 @@ TEST(FoldStacks, WhatIsAlikeIsSummedAndTheOutermostComesFirst) {
   EXPECT_EQ(folded[1].microseconds, 2 * 20);
 }
 
+TEST(FoldStacks, TimeOfADeviceIsOfWhatAskedForIt) {
+  RecordWriter record(SY_PROFILE);
+  record.Entry(SY_NAME, 1, "train.py(3): step").Entry(SY_CALL, 5, "aten::mm");
+  record.Add(SY_RANGE_ENTER, 1, 0, 0, 0, SY_FUNCTION_RANGE);
+  record.At(10).Add(SY_OP_ENTER, 0, 5).At(20).Add(SY_OP_LEAVE).Kernel(9, 15, 100, 133);
+  Result<Recording> recording = ReadRecording(record.Bytes(), "test");
+  ASSERT_TRUE(recording);
+  const std::vector<FoldedStack> folded =
+      FoldStacks(FindSpans(std::move(*recording)), StackTime::kDevice);
+  ASSERT_EQ(folded.size(), 1u);
+  EXPECT_EQ(folded[0].frames, "train.py(3):_step;aten::mm");
+  EXPECT_EQ(folded[0].microseconds, 33);
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -27,6 +27,22 @@ RecordWriter WithCalls() {
   return record.Module(0, SY_NO_ID, "", "Model").Module(1, 0, "head", "Linear");
 }
 
+TEST(Spans, WhatADeviceRunsIsOfTheInnermostThatWasOpen) {
+  RecordWriter record = WithCalls();
+  record.On(3).At(5).Add(SY_OP_ENTER, 0, 2).At(90).Add(SY_OP_LEAVE);
+  record.On(4).At(10).Add(SY_OP_ENTER, 0, 2).At(20).Add(SY_OP_ENTER, 0, 1).At(30);
+  record.Add(SY_OP_LEAVE).At(40).Add(SY_OP_LEAVE);
+  record.Kernel(7, 25, 70, 80).Kernel(7, 35, 60, 65).Kernel(7, 50, 90, 95).Kernel(7, 0, 1, 2);
+  const Spans spans = SpansOf(record);
+  ASSERT_EQ(spans.device.size(), 4u);  // as they began there
+  EXPECT_EQ(spans.device[0].span, SY_NO_ID);
+  EXPECT_EQ(spans.device[1].span, 1u);
+  EXPECT_EQ(spans.device[2].span, 2u);
+  EXPECT_EQ(spans.device[3].span, SY_NO_ID);
+  EXPECT_EQ(spans.threads[spans.device[2].thread], 4u);
+  EXPECT_EQ(spans.names[spans.device[2].name], "MmBackward0");
+}
+
 TEST(Spans, NestAsTheyWereEntered) {
   RecordWriter record = WithCalls();
   record.At(10).Add(SY_RANGE_ENTER, 8).Add(SY_OP_ENTER, 0, 2).Add(SY_OP_ENTER, 0, 1, 5 + 1);

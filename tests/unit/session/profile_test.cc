@@ -80,7 +80,8 @@ TEST(Profile, StacksAreLines) {
   record.At(10).Add(SY_OP_ENTER, 0, 5).At(17).Add(SY_OP_LEAVE);
   const Result<ProfiledRun> profile = ReadProfile(record.Bytes(), "test", {});
   ASSERT_TRUE(profile);
-  EXPECT_EQ(StackLines(*profile), "a.py(1):_f;aten::mm 7\n");
+  EXPECT_EQ(StackLines(*profile, StackTime::kProcessor), "a.py(1):_f;aten::mm 7\n");
+  EXPECT_EQ(StackLines(*profile, StackTime::kDevice), "");
 }
 
 TEST(Profile, WhatIsNoRecordIsRefused) { EXPECT_FALSE(ReadProfile("not one", "run.record", {})); }
