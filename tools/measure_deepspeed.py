@@ -33,13 +33,18 @@ import torch.distributed as dist
 from parallel_models import MODELS, Model
 from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
 
-PAUSE = 2e-3  # seconds
+PAUSE = 3e-3  # seconds
 GLOO = "gloo:"  # its own records, of what its threads do
 # What stands where in DeepSpeed's JSON.
 MICRO_STEPS = "gradient_accumulation_steps"
 IN_ENGINE = ("gradient_clipping", MICRO_STEPS)
 IN_BF16 = ("check_grad_overflow",)
 SMALL = 150_000  # elements of a bucket: less than some parameters have
+# Most parameters are partitioned; those are let go as soon as they can be, and none is gathered
+# ahead, or what follows soon is kept.
+FINE = {"reduce_bucket_size": SMALL, "stage3_param_persistence_threshold": 1_000}
+AT_ONCE = {"stage3_prefetch_bucket_size": 0, "stage3_max_reuse_distance": 0}
+NEAR = {"stage3_max_reuse_distance": 100_000}
 # Biases have a group of their own in cases that end so, and the others three processes.
 GROUPS, THREE = "-groups", "-three"
 # Stage of ZeRO, and options as `--parallel-args` takes them.
@@ -64,8 +69,30 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "stage1-three": (1, {"reduce_bucket_size": SMALL}),
     "stage2-three": (2, {"reduce_bucket_size": SMALL}),
     "stage2-default": (2, {}),
+    "stage3": (3, {"reduce_bucket_size": 4_000_000}),
+    "stage3-small": (3, {**FINE, **AT_ONCE}),
+    "stage3-ahead": (3, {**FINE, "stage3_prefetch_bucket_size": 200_000, **NEAR}),
+    "stage3-live": (
+        3,
+        {
+            **FINE,
+            "stage3_prefetch_bucket_size": 900_000,
+            "stage3_max_live_parameters": 500_000,
+            **NEAR,
+        },
+    ),
+    "stage3-apart": (3, {**FINE, **AT_ONCE, "contiguous_gradients": False}),
+    "stage3-plain": (3, {**FINE, **AT_ONCE, "memory_efficient_linear": False}),
+    "stage3-unclipped": (3, {**FINE, **AT_ONCE, "gradient_clipping": 0.0}),
+    "stage3-parts": (3, {**FINE, **AT_ONCE, "sub_group_size": 200_000}),
+    "stage3-micro": (3, {**FINE, **NEAR, MICRO_STEPS: 3}),
+    "stage3-groups": (3, {**FINE, **NEAR}),
+    "stage3-three": (3, {**FINE, **NEAR, "stage3_prefetch_bucket_size": 200_000}),
+    "stage3-default": (3, {}),
 }
 LOW = "-low"
+LINEAR = torch.nn.functional.linear
+GATHERS = 3  # the stage that keeps parameters in parts
 
 
 def lowered(model: Model) -> Model:
@@ -89,7 +116,7 @@ def chosen(asked: list[str], ranks: int) -> list[tuple[str, str]]:
         for name, case in itertools.product(ALL, CASES)
         if ranks_of(case) == ranks
         and (not asked or f"{name}.{case}" in asked)
-        and (case != "stage2-default" or name in ("perceptron", "odd-low"))
+        and (not case.endswith("-default") or name in ("perceptron", "odd-low"))
         and (case != "stage2-unchecked" or name.endswith(LOW))
     ]
 
@@ -118,9 +145,16 @@ class Rank:
     def __init__(self, name: str, case: str) -> None:
         import deepspeed
 
-        self.plain = exported(ALL[name], "cpu").module()
+        # A graph calls no modules, whose hooks gather parameters.
+        # What takes its place stays there for good.
+        torch.nn.functional.linear = LINEAR
+        self.stage = CASES[case][0]
+        live = self.stage == GATHERS
+        self.plain = ALL[name].make().train() if live else exported(ALL[name], "cpu").module()
         self.inputs = ALL[name].inputs()
         trained = {n: p for n, p in self.plain.named_parameters() if p.requires_grad}
+        self.trained = total_bytes(trained.values())
+        self.whole = total_bytes(self.plain.parameters())
         groups: list[dict[str, Any]] = [{"params": list(trained.values())}]
         if case.endswith(GROUPS):
             biases = [p for n, p in trained.items() if n.endswith("bias")]
@@ -140,28 +174,61 @@ class Rank:
             del outputs, loss
 
     def kept(self) -> int:
-        """What a first step leaves: the optimizer's state and the norm of the gradients."""
-        state = self.engine.optimizer.optimizer.state
-        return total_bytes(t for of in state.values() for t in of.values()) + 4
+        """What a first step leaves: the optimizer's state and the norm of the gradients, and small
+        parameters that are gathered from then on."""
+        zero = self.engine.optimizer
+        state = zero.optimizer.state
+        kept = total_bytes(t for of in state.values() for t in of.values())
+        kept += int(zero._global_grad_norm.nbytes)
+        if self.stage == GATHERS:
+            whole = zero.persistent_parameters
+            kept += sum(int(p.aligned_size()) * p.element_size() for p in whole)
+        return kept
+
+    def flat(self) -> list[torch.Tensor]:
+        """All processes' parameters, or what this one has of them."""
+        zero = self.engine.optimizer
+        if self.stage != GATHERS:
+            return list(zero.bit16_groups_flat)
+        frozen = [p.ds_tensor for p in self.plain.parameters() if not p.requires_grad]
+        return [zero.lp_param_buffer, *frozen]
+
+    def masters(self) -> list[torch.Tensor]:
+        """What is stepped, unless it is the parameters themselves."""
+        zero = self.engine.optimizer
+        if self.stage != GATHERS:
+            return list(zero.single_partition_of_fp32_groups)
+        flat = zero.lp_param_buffer.untyped_storage().data_ptr()
+        groups = zero.fp32_partitioned_groups_flat
+        return [g for g in groups if g.untyped_storage().data_ptr() != flat]
+
+    def gradients(self) -> list[torch.Tensor]:
+        """What of gradients stays from step to step."""
+        if self.stage != GATHERS:
+            return []
+        zero = self.engine.optimizer
+        buckets = [bucket.buffer for bucket in zero.ipg_buckets.values()]
+        return [zero.grad_partitions_flat_buffer, *(b for b in buckets if b is not None)]
 
 
-def told_once(events: Events, gathered: set[int]) -> Events:
+def told_once(events: Events) -> Events:
     """What Gloo's thread frees while the operator waits for it is now in the operator, now not."""
     told: Events = []
     for label, size in events:
-        is_copy = -size in gathered and told[-1] == ["aten::empty", -size]
+        is_copy = bool(told) and told[-1] == ["aten::empty", -size]
         told.append(["c10d::_allgather_base_" if is_copy else label, size])
     return told
 
 
 def pausing(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Gloo's thread lets go of a tensor a moment after the operator has returned: after a pause the
-    caller is the last to hold it."""
+    """Gloo's thread lets go of a tensor a moment after it is done with it: after a pause the caller
+    is the last to hold it. What the thread is asked to do meanwhile, it does at once."""
 
-    def paused(*args: Any, **keywords: Any) -> Any:
-        result = run(*args, **keywords)
+    def paused(*args: Any, async_op: bool = False, **keywords: Any) -> Any:
+        work = run(*args, async_op=True, **keywords)
+        work.wait()
         time.sleep(PAUSE)
-        return result
+        return work if async_op else None
 
     return paused
 
@@ -175,15 +242,12 @@ def all_say(flag: bool) -> bool:
 def measure(name: str, case: str, folder: Path, rank: int) -> None:
     while True:
         process = Rank(name, case)
-        zero = process.engine.optimizer
-        gathered = {flat.nbytes for flat in zero.bit16_groups_flat}
-        steps = [told_once(events_of(process.step, GLOO), gathered) for _ in range(3)]
+        steps = [told_once(events_of(process.step, GLOO)) for _ in range(3)]
         # A tensor that Gloo's thread is the last to hold dies there, where nothing is told of it.
         sums = [sum(size for _, size in events) for events in steps]
         if all_say(sums[0] == process.kept() and sums[2] == 0):
             break
     stage, options = CASES[case]
-    masters = [part.nbytes for part in zero.single_partition_of_fp32_groups]
     truth = {
         "name": f"{name}.{case}.rank{rank}",
         "torch": torch.__version__,
@@ -199,9 +263,11 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
                 else ("--parallel-args", f"{key}={value}")
             )
         ],
-        "trained_bytes": total_bytes(p for p in process.plain.parameters() if p.requires_grad),
-        "flat_bytes": total_bytes(zero.bit16_groups_flat),
-        "master_bytes": sum(masters),
+        "trained_bytes": process.trained,
+        "parameter_bytes": process.whole,
+        "flat_bytes": total_bytes(process.flat()),
+        "master_bytes": total_bytes(process.masters()),
+        "gradient_bytes": total_bytes(process.gradients()),
         "peaks": [peak_of(steps[0]), peak_of(steps[2])],
         "steps": [steps[0], steps[2]],
     }
@@ -214,7 +280,8 @@ def run_rank(rank: int, folder: Path, names: list[str]) -> None:
     warnings.filterwarnings("ignore")
     import deepspeed
 
-    dist.all_reduce = pausing(dist.all_reduce)
+    for name in ("all_reduce", "all_gather_into_tensor", "reduce_scatter_tensor"):
+        setattr(dist, name, pausing(getattr(dist, name)))
     logging.disable(logging.WARNING)
     ranks = int(os.environ["WORLD_SIZE"])
     store = dist.FileStore(os.environ["MEETING"], ranks)

@@ -221,8 +221,10 @@ std::span<const WrapperInfo> Wrappers();
 bool Shards(const ParallelOptions& options);
 // The same of the parameters that are stepped.
 bool Partitions(const ParallelOptions& options);
-// The stage of DeepSpeed's ZeRO; 0 without it.
+// The stage of DeepSpeed's ZeRO; 0 without it. In the last one each process keeps a part of every
+// parameter, and modules gather the whole.
 int ZeroStage(const ParallelOptions& options);
+inline constexpr int kGatheringStage = 3;
 // The same of what layers compute.
 bool SharesLayers(const ParallelOptions& options);
 std::span<const OptimizerInfo> Optimizers();

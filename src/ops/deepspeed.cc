@@ -24,8 +24,8 @@
 namespace steelyard::ops {
 namespace {
 
-ZeroOptimizer& OptimizerOf(Dispatcher& d) {
-  auto* const optimizer = dynamic_cast<ZeroOptimizer*>(d.autograd().listener());
+EngineOptimizer& OptimizerOf(Dispatcher& d) {
+  auto* const optimizer = dynamic_cast<EngineOptimizer*>(d.autograd().listener());
   if (optimizer == nullptr) Refuse("a part of a step of DeepSpeed outside of one");
   return *optimizer;
 }
@@ -46,6 +46,7 @@ void CheckDevice(Dispatcher& d, bool overlaps) {
 // parameters, counts, stage, ranks, rank, first_step, micro_steps, reduce_bucket_size,
 // overlap_comm, contiguous_gradients, gradient_clipping, check_grad_overflow
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
+  if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
   if (op.boolean(8) && !op.boolean(9)) {
     Refuse("overlap_comm without contiguous_gradients is not modelled", "Leave one of them away.");
   }

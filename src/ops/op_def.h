@@ -286,6 +286,8 @@ class Allocations {
   // UntypedStorage. Tensors on it stay.
   virtual void ReleaseStorage(int /*i*/, std::string_view /*label*/) {}
   virtual void RenewStorage(int /*i*/, std::string_view /*label*/) {}
+  // Or the storage, which has none, gets so much: set_data of a tensor.
+  virtual void GiveMemory(int /*i*/, std::int64_t /*bytes*/, std::string_view /*label*/) {}
 };
 
 using ShapeFn = void (*)(const OpView& op, Outputs& out);

@@ -116,6 +116,7 @@ constexpr std::array kFamilies{
     &ops::Collective,
     &ops::DataParallelStep,
     &ops::DeepSpeedStep,
+    &ops::PartitionedStep,
     &ops::Scatter,
     &ops::ScatterReduce,
     &ops::SegmentReduce,

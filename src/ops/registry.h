@@ -101,6 +101,7 @@ std::span<const OpDef> FakeQuantize();
 std::span<const OpDef> Collective();
 std::span<const OpDef> DataParallelStep();
 std::span<const OpDef> DeepSpeedStep();
+std::span<const OpDef> PartitionedStep();
 std::span<const OpDef> AffineBlocks();
 std::span<const OpDef> Detection();
 std::span<const OpDef> Training();

@@ -622,7 +622,7 @@ void PutKeptGradientsFirst(Program& program) {
 }
 
 // DeepSpeed's engine steps a part of all parameters of a group, as one tensor.
-Status AppendEngineStep(Program& program, std::vector<Group>& groups, const TrainOptions& options) {
+Status AppendEngineStep(Program& program, std::vector<Group>& groups, const PassOptions& options) {
   std::vector<std::vector<Argument>> parameters;
   for (const Group& group : groups) {
     if (group.optimizer != groups[0].optimizer) {
@@ -631,14 +631,15 @@ Status AppendEngineStep(Program& program, std::vector<Group>& groups, const Trai
     }
     parameters.push_back(group.parameters);
   }
-  SY_ASSIGN_OR_RETURN(const std::vector<ValueId> masters,
+  SY_ASSIGN_OR_RETURN(const std::vector<Stepped> stepped,
                       EnterEngine(program, parameters, options));
   AppendCall(program, "steelyard::take_partition_norm", {}, {}, Phase::kOptimizer);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
+  for (std::size_t i = 0; i < stepped.size(); ++i) {
+    Group& group = groups[stepped[i].group];
     const std::array which{Argument::OfInt(static_cast<std::int64_t>(i))};
     AppendCall(program, "steelyard::set_master_gradient", which, {}, Phase::kOptimizer);
-    groups[i].stepped = {Argument::OfValue(masters[i])};
-    SY_RETURN_IF_ERROR(AppendStep(program, groups[i], options, FromScaler()));
+    group.stepped = {Argument::OfValue(stepped[i].master)};
+    SY_RETURN_IF_ERROR(AppendStep(program, group, options.train, FromScaler()));
     AppendCall(program, "steelyard::return_master", which, {}, Phase::kOptimizer);
   }
   AppendCall(program, "steelyard::gather_partitions", {}, {}, Phase::kOptimizer);
@@ -665,7 +666,7 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
     std::ranges::for_each(groups, StepOneByOne);
   }
   if (ZeroStage(options.parallel) > 0) {
-    SY_RETURN_IF_ERROR(AppendEngineStep(program, groups, options));
+    SY_RETURN_IF_ERROR(AppendEngineStep(program, groups, all));
     return program;
   }
   std::vector<const OptimizerInfo*> optimizers;  // in the order of their first groups

@@ -14,12 +14,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "ir/layout.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/op_def.h"
 #include "ops/parallel/deepspeed.h"
 #include "pass/accumulate.h"
@@ -30,8 +32,9 @@ namespace steelyard {
 namespace {
 
 constexpr std::string_view kEnter = "steelyard::enter_deepspeed";
+constexpr std::string_view kEnterPartitioned = "steelyard::enter_partitioned_engine";
 constexpr std::string_view kFlag = "--parallel-args";
-// Arguments of the row that are no options of the JSON.
+// Arguments of both rows that are no options of the JSON.
 constexpr std::ptrdiff_t kOwnArguments = 7;
 
 auto NotModelled(std::string what, std::string where, std::string hint) {
@@ -73,22 +76,34 @@ std::optional<Argument> ReadValue(const Param& param, std::string_view text) {
   }
   if (param.type == ParamType::kFloat) return Argument::OfFloat(real);
   constexpr double kMost = 1e15;
-  if (real != std::floor(real) || real < 1 || real > kMost) return std::nullopt;
+  if (real != std::floor(real) || real > kMost) return std::nullopt;
   return Argument::OfInt(static_cast<std::int64_t>(real));
 }
 
 std::string_view ExpectedOf(const Param& param) {
   if (param.type == ParamType::kBool) return "Write True or False.";
   return param.type == ParamType::kFloat ? "Write a number from 0 on."
-                                         : "Write a whole number from 1 on.";
+                                         : "Write a whole number from 0 on.";
 }
 
-Status AddOptions(Program& program, const ParallelOptions& parallel, std::vector<Argument>* args) {
+std::string_view EnterOf(const TrainOptions& options) {
+  return ZeroStage(options.parallel) == kGatheringStage ? kEnterPartitioned : kEnter;
+}
+
+std::vector<Param> OptionParams(std::string_view enter) {
   std::vector<Param> options;
-  for (const Param& param : FindOp(OpName::FromRuntime(kEnter))->signature->params()) {
+  for (const Param& param : FindOp(OpName::FromRuntime(enter))->signature->params()) {
     options.push_back(param);
   }
   options.erase(options.begin(), options.begin() + kOwnArguments);
+  return options;
+}
+
+// By name.
+Result<std::vector<Argument>> ReadOptions(Program& program, const TrainOptions& train) {
+  const ParallelOptions& parallel = train.parallel;
+  const std::vector<Param> options = OptionParams(EnterOf(train));
+  std::vector<Argument> read;
   for (const OptimizerOption& given : parallel.arguments) {
     const auto param = std::ranges::find(options, given.name, &Param::name);
     if (param == options.end()) {
@@ -106,9 +121,9 @@ Status AddOptions(Program& program, const ParallelOptions& parallel, std::vector
                                    std::string(kFlag), std::string(ExpectedOf(*param))));
     }
     value->name = program.strings.Intern(param->name);
-    args->push_back(*value);
+    read.push_back(*value);
   }
-  return {};
+  return read;
 }
 
 // The engine casts or refuses others.
@@ -138,6 +153,125 @@ std::int64_t ElementsOf(const Program& program, std::span<const Argument> group)
   return elements;
 }
 
+// Parameters that are stepped together, of which group.
+struct Part {
+  std::vector<Argument> parameters = {};
+  std::size_t group = 0;
+};
+
+// _create_fp16_sub_groups: of the last stage's groups, each ends with the parameter that fills it.
+void PutIntoParts(const Program& program, std::size_t group, std::span<const Argument> parameters,
+                  std::int64_t size, std::vector<Part>* parts) {
+  if (size >= ElementsOf(program, parameters)) size = std::numeric_limits<std::int64_t>::max();
+  Part part{.group = group};
+  std::int64_t elements = 0;
+  for (const Argument& parameter : parameters) {
+    part.parameters.push_back(parameter);
+    elements += ElementsOf(program, {&parameter, 1});
+    if (elements < size && &parameter != &parameters.back()) continue;
+    parts->push_back(std::exchange(part, {.group = group}));
+    elements = 0;
+  }
+}
+
+std::int64_t SubGroupSize(const Program& program, std::span<const Argument> options) {
+  constexpr std::string_view kName = "sub_group_size";
+  for (const Argument& option : options) {
+    if (program.text(option.name) == kName) return option.dim.number();
+  }
+  for (const Param& param : OptionParams(kEnterPartitioned)) {
+    if (param.name == kName) return ReadValue(param, param.default_text)->dim.number();
+  }
+  return 0;
+}
+
+class Entering {
+ public:
+  Entering(Program& program, const PassOptions& options)
+      : program_(program), options_(options), train_(options.train) {}
+
+  Result<std::vector<Stepped>> Run(std::span<const std::vector<Argument>> groups) {
+    SY_ASSIGN_OR_RETURN(given_, ReadOptions(program_, train_));
+    const bool is_apart = ZeroStage(train_.parallel) == kGatheringStage;
+    const std::int64_t size =
+        is_apart ? SubGroupSize(program_, given_) : std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      PutIntoParts(program_, i, groups[i], size, &parts_);
+    }
+    std::vector<Stepped> stepped;
+    for (const Part& part : parts_) {
+      std::int64_t elements = ElementsOf(program_, part.parameters);
+      if (!is_apart) elements = ops::PartitionOf(elements, train_.ranks);
+      elements_ += elements;
+      const std::array sizes{elements};
+      masters_.push_back(AddResult(program_, "master", DType::kFloat32, sizes));
+      stepped.push_back({masters_.back(), part.group});
+    }
+    if (!is_apart) {
+      Enter(program_, Argument::OfInt(std::int64_t{ZeroStage(train_.parallel)}), train_.first_step);
+    } else {
+      SY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> order, OrderOfModules());
+      Enter(program_, IntsArgument(program_, order), train_.first_step);
+    }
+    Note();
+    return stepped;
+  }
+
+ private:
+  // `own`: what only one of the rows has.
+  void Enter(Program& program, const Argument& own, bool first_step) const {
+    std::vector<Argument> parameters;
+    std::vector<std::int64_t> counts;
+    for (const Part& part : parts_) {
+      parameters.insert(parameters.end(), part.parameters.begin(), part.parameters.end());
+      counts.push_back(static_cast<std::int64_t>(part.parameters.size()));
+    }
+    const Argument list = Argument::OfList(program.AddArguments(parameters));
+    const Argument ints = IntsArgument(program, counts);
+    std::vector<Argument> args{list,
+                               ints,
+                               own,
+                               Argument::OfInt(std::int64_t{train_.ranks}),
+                               Argument::OfInt(std::int64_t{rank()}),
+                               Argument::OfBool(first_step),
+                               Argument::OfInt(std::int64_t{WrittenMicroSteps(train_)})};
+    args.insert(args.end(), given_.begin(), given_.end());
+    AppendCall(program, EnterOf(train_), args, masters_, Phase::kForward);
+    std::vector<Node>& nodes = program.main().nodes;
+    std::ranges::rotate(nodes, nodes.end() - 1);
+    if (program.repeat.times > 1) ++program.repeat.first;
+  }
+
+  int rank() const { return train_.parallel.rank.value_or(0); }
+
+  // As a first step finds it out.
+  Result<std::vector<std::int64_t>> OrderOfModules() const {
+    std::vector<std::int64_t> order;
+    if (train_.first_step) return order;
+    Program first = program_;
+    first.repeat = {};  // its micro-steps are not alike
+    Enter(first, IntsArgument(first, order), true);
+    Dispatcher dispatcher(first, options_.target);
+    dispatcher.RecordModules(&order);
+    SY_RETURN_IF_ERROR(dispatcher.Run());
+    return order;
+  }
+
+  void Note() const {
+    program_.notes.push_back(program_.strings.Intern(
+        fmt::format("DeepSpeed: told is process {} of 0 to {}, which steps {} elements", rank(),
+                    train_.ranks - 1, elements_)));
+  }
+
+  Program& program_;
+  const PassOptions& options_;
+  const TrainOptions& train_;
+  std::vector<Argument> given_;
+  std::vector<Part> parts_;
+  std::vector<ValueId> masters_;
+  std::int64_t elements_ = 0;
+};
+
 }  // namespace
 
 Result<Program> BackwardInEngine(Program program, const PassOptions& options) {
@@ -157,38 +291,11 @@ Result<Program> BackwardInEngine(Program program, const PassOptions& options) {
   return program;
 }
 
-Result<std::vector<ValueId>> EnterEngine(Program& program,
+Result<std::vector<Stepped>> EnterEngine(Program& program,
                                          std::span<const std::vector<Argument>> groups,
-                                         const TrainOptions& options) {
+                                         const PassOptions& options) {
   SY_RETURN_IF_ERROR(CheckDTypes(program, groups));
-  std::vector<Argument> parameters;
-  std::vector<std::int64_t> counts;
-  std::vector<ValueId> masters;
-  const int rank = options.parallel.rank.value_or(0);
-  std::int64_t stepped = 0;
-  for (const std::vector<Argument>& group : groups) {
-    parameters.insert(parameters.end(), group.begin(), group.end());
-    counts.push_back(static_cast<std::int64_t>(group.size()));
-    const std::array sizes{ops::PartitionOf(ElementsOf(program, group), options.ranks)};
-    masters.push_back(AddResult(program, "master", DType::kFloat32, sizes));
-    stepped += sizes[0];
-  }
-  std::vector<Argument> args{Argument::OfList(program.AddArguments(parameters)),
-                             IntsArgument(program, counts),
-                             Argument::OfInt(std::int64_t{ZeroStage(options.parallel)}),
-                             Argument::OfInt(std::int64_t{options.ranks}),
-                             Argument::OfInt(std::int64_t{rank}),
-                             Argument::OfBool(options.first_step),
-                             Argument::OfInt(std::int64_t{WrittenMicroSteps(options)})};
-  SY_RETURN_IF_ERROR(AddOptions(program, options.parallel, &args));
-  AppendCall(program, kEnter, args, masters, Phase::kForward);
-  std::vector<Node>& nodes = program.main().nodes;
-  std::ranges::rotate(nodes, nodes.end() - 1);
-  if (program.repeat.times > 1) ++program.repeat.first;
-  program.notes.push_back(program.strings.Intern(
-      fmt::format("DeepSpeed: told is process {} of 0 to {}, which steps {} elements", rank,
-                  options.ranks - 1, stepped)));
-  return masters;
+  return Entering(program, options).Run(groups);
 }
 
 }  // namespace steelyard

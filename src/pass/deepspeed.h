@@ -4,6 +4,7 @@
 // `differentiate` the backward pass, `append_optimizer` the rest.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -16,9 +17,15 @@ namespace steelyard {
 // Appends `engine.backward(loss)`. Refuses what of the step is not known to the byte there.
 Result<Program> BackwardInEngine(Program program, const PassOptions& options);
 
-// Begins the program with the engine, and gives of each group of parameters what is stepped of it.
-Result<std::vector<ValueId>> EnterEngine(Program& program,
+// What the engine steps at once: all of a group of parameters, or some.
+struct Stepped {
+  ValueId master = kNoId;
+  std::size_t group = 0;
+};
+
+// Begins the program with the engine, and gives what it steps, in this order.
+Result<std::vector<Stepped>> EnterEngine(Program& program,
                                          std::span<const std::vector<Argument>> groups,
-                                         const TrainOptions& options);
+                                         const PassOptions& options);
 
 }  // namespace steelyard

@@ -20,6 +20,7 @@
 #include "pass/append_call.h"
 #include "pass/fully_shard.h"
 #include "pass/model_outputs.h"
+#include "pass/partition_modules.h"
 #include "steelyard/units.h"
 #include "support/choices.h"
 
@@ -37,6 +38,8 @@ constexpr std::array kWrappers{
         .name = "deepspeed1", .summary = "DeepSpeed's engine, ZeRO stage 1", .zero_stage = 1},
     WrapperInfo{
         .name = "deepspeed2", .summary = "DeepSpeed's engine, ZeRO stage 2", .zero_stage = 2},
+    WrapperInfo{
+        .name = "deepspeed3", .summary = "DeepSpeed's engine, ZeRO stage 3", .zero_stage = 3},
     WrapperInfo{.name = "tp",
                 .summary = "torch.distributed.tensor.parallel.parallelize_module",
                 .shares_layers = true},
@@ -176,6 +179,9 @@ bool SharesLayers(const ParallelOptions& options) {
 Result<Program> Parallelize(Program program, const TrainOptions& options) {
   SY_RETURN_IF_ERROR(Check(options));
   if (Shards(options.parallel)) return FullyShard(std::move(program), options);
+  if (ZeroStage(options.parallel) == kGatheringStage) {
+    return PartitionModules(std::move(program), options);
+  }
   if (ZeroStage(options.parallel) > 0) return program;  // its backward pass and step are others
   return WrapInDdp(std::move(program), options);
 }

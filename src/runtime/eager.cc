@@ -24,11 +24,21 @@ constexpr StringId kCallersLabel = 0xffffffffu;  // of what it runs in
 
 // One word of a row: what a kernel allocates or frees next.
 struct Step {
-  enum class Kind : std::uint8_t { kOutput, kAllocate, kFree, kKeep, kUseStream, kRelease, kRenew };
+  enum class Kind : std::uint8_t {
+    kOutput,
+    kAllocate,
+    kFree,
+    kKeep,
+    kUseStream,
+    kRelease,
+    kRenew,
+    kGive,
+  };
   Kind kind;
   Allocations::Kept kept{};  // of a library
   StringId label;
-  std::int64_t number;  // of the result, argument, scratch or stream; bytes
+  std::int64_t number;     // of the result, argument, scratch or stream; bytes
+  std::int64_t bytes = 0;  // of kGive
 };
 
 // Writes down what rows say.
@@ -56,6 +66,10 @@ class StepWriter final : public Allocations {
     Add(Step::Kind::kRelease, i, label);
   }
   void RenewStorage(int i, std::string_view label) override { Add(Step::Kind::kRenew, i, label); }
+  void GiveMemory(int i, std::int64_t bytes, std::string_view label) override {
+    Add(Step::Kind::kGive, i, label);
+    steps_.back().bytes = bytes;
+  }
 
  private:
   void Add(Step::Kind kind, std::int64_t number, std::string_view label) {
@@ -203,6 +217,8 @@ class EagerRun {
         storage.block = Open(StorageBytesOf(storage.first), storage.first, label);
         return;
       }
+      case Step::Kind::kGive:
+        return GiveMemory(ArgumentValue(i), step.bytes, label);
     }
   }
 
@@ -219,6 +235,15 @@ class EagerRun {
     }
     const std::uint32_t block = Open(bytes, Block::kNoValue, label);
     timeline_.blocks[block].category = Category::kLibraries;
+  }
+
+  void GiveMemory(ValueId id, std::int64_t bytes, StringId label) {
+    Storage& storage = storages_[program_.values[id].storage];
+    if (storage.first == kNoId) storage.first = id;
+    storage.block = Open(bytes, id, label);
+    if (program_.values[id].role == Role::kParameter) {
+      timeline_.blocks[storage.block].category = Category::kParameters;
+    }
   }
 
   void AllocateOutput(int i, StringId label) {

@@ -52,6 +52,7 @@ void VisitClaims(const Program& program, const Claim& claim) {
   }
   for (ValueId id = 0; id < program.values.size(); ++id) {
     const Role role = program.values[id].role;
+    if (role == Role::kParameter) claim(id, Category::kParameters);
     if (role == Role::kGradient) claim(id, Category::kGradients);
     if (role == Role::kOptimizerState) claim(id, Category::kOptimizerState);
     if (role == Role::kCache) claim(id, Category::kCache);

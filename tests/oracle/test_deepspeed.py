@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of DeepSpeed's engine with ZeRO, against what each of its processes was measured to do.
 
-tests/data/deepspeed is made by tools/measure_deepspeed.py.
+tests/data/deepspeed is made by tools/measure_deepspeed.py. Of stages 1 and 2 every event is
+compared with its label, in order. So it is of stage 3, up to this: it lets parameters go in the
+order of a Python set, which is that of addresses, so that frees which follow each other directly
+are compared without their order; and who frees what was allocated just before, now Gloo's thread
+and now the operator that waits for it, is not compared.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ TRUTH = {
 }
 # What oneDNN packs for products in bfloat16 depends on the CPU, and dies before they end.
 PRODUCTS = ("aten::addmm", "aten::mm", "aten::bmm")
+STAGE3 = [name for name in TRUTH if ".stage3" in name]
 IN_FULL = [name for name in TRUTH if "-low." not in name]
 
 
@@ -40,6 +45,21 @@ def without_packing(events: list[list[Any]]) -> list[list[Any]]:
     return kept
 
 
+def without_order_of_frees(events: list[list[Any]]) -> list[list[Any]]:
+    told: list[list[Any]] = []
+    frees: list[list[Any]] = []
+    for label, size in events:
+        if size > 0:
+            told += sorted(frees)
+            frees = []
+            told.append([label, size])
+        elif not frees and told and told[-1][1] == -size:
+            told.append(["", size])
+        else:
+            frees.append([label, size])
+    return told + sorted(frees)
+
+
 def memory_of(name: str, which: int, weigh: Weigh) -> dict[str, Any]:
     first = ["--first-step"] if which == 0 else []
     options = ["--train", "adamw", *TRUTH[name]["options"], "--events", *first]
@@ -51,6 +71,7 @@ def test_measured_are_there() -> None:
     assert len({name.split(".")[0] for name in TRUTH}) >= 8
     assert len([name for name in TRUTH if ".stage1" in name]) >= 12
     assert len([name for name in TRUTH if ".stage2" in name]) >= 24
+    assert len(STAGE3) >= 100
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -60,6 +81,9 @@ def test_events(name: str, which: int, weigh: Weigh) -> None:
     measured = TRUTH[name]["steps"][which]
     if name not in IN_FULL:
         predicted, measured = without_packing(predicted), without_packing(measured)
+    if name in STAGE3:
+        predicted = without_order_of_frees([event[:2] for event in predicted])
+        measured = without_order_of_frees(measured)
     compare_events(predicted, measured)
 
 
@@ -85,9 +109,12 @@ def test_what_rests(name: str, weigh: Weigh) -> None:
     """Parameters in one piece, a part of them in float32, and what a first step leaves."""
     alone = weigh(model_of(name), "--train", "adamw")["memory"]
     before = memory_of(name, 0, weigh)["resident"]
-    parameters = TRUTH[name]["trained_bytes"]
+    # In stage 3 the frozen ones are in parts, too.
+    parameters = TRUTH[name]["parameter_bytes" if name in STAGE3 else "trained_bytes"]
     with_state = alone["resident"] - alone["training"]["optimizer_state"]
     flat, master = TRUTH[name]["flat_bytes"], TRUTH[name]["master_bytes"]
-    assert before == with_state - parameters + flat + master
+    gradients = TRUTH[name].get("gradient_bytes", 0)
+    tracker = 1 if name in STAGE3 else 0  # of overflows
+    assert before == with_state - parameters + flat + master + gradients + tracker
     left = sum(size for _, size in TRUTH[name]["steps"][0])
     assert memory_of(name, 1, weigh)["resident"] == before + left

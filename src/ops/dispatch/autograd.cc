@@ -133,6 +133,14 @@ void Autograd::AdoptOverwritten(ValueId id, ValueId of) {
   object_of_[id] = object_of_[of];
 }
 
+void Autograd::SetData(const Tensor& data, ValueId of) {
+  const ValueId id = data.id();
+  object(of).uses += std::exchange(object(id).uses, 0);
+  --tensors_on_storage_[program_.values[id].storage];
+  object_of_[id] = object_of_[of];
+  program_.values[id].requires_grad = program_.values[of].requires_grad;
+}
+
 void Autograd::Detach(const OpDef& def, ValueId of, ValueId result) {
   Object& detached = object(result);
   if (!def.overwrites()) {

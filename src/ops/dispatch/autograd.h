@@ -124,6 +124,9 @@ class Autograd {
   // --- Objects: several values may be one tensor, which was overwritten in between ---------------
   void Adopt(ValueId id);                         // a tensor of its own
   void AdoptOverwritten(ValueId id, ValueId of);  // the same tensor after an in-place operator
+  // set_data: a tensor's object is another's from now on, which has the tensor's storage instead of
+  // its own. That counts for views of it only.
+  void SetData(const Tensor& data, ValueId of);
   // What detach or detach_ gives has no history, and keeps neither the tensor nor its.
   void Detach(const OpDef& def, ValueId of, ValueId result);
   void Retain(ValueId id);

@@ -113,6 +113,12 @@ class Dispatcher {
   // Before: takes calls out of a set (by graph and node) that may not overwrite their operand.
   // Requires: the program trains, and the set lives until `Run` has ended (overwriting.cc).
   void CheckOverwriting(std::vector<std::vector<bool>>* calls) { overwriting_ = calls; }
+  // Before: adds to a list, which lives until `Run` has ended, the modules whose parameters are
+  // gathered, in the order in which that is (ops/parallel/partitioned_parameters.h).
+  void RecordModules(std::vector<std::int64_t>* modules) { modules_ = modules; }
+  void RecordModule(std::int64_t module) {
+    if (modules_ != nullptr) modules_->push_back(module);
+  }
 
   // --- For decompositions ------------------------------------------------------------------------
 
@@ -456,6 +462,7 @@ class Dispatcher {
     Count bytes;
   } before_repeat_;  // how much there was
   std::vector<std::vector<bool>>* overwriting_ = nullptr;
+  std::vector<std::int64_t>* modules_ = nullptr;  // of RecordModules
   GraphTrace* trace_ = nullptr;
   std::unique_ptr<KnownKernels> known_;
 };

@@ -10,6 +10,7 @@
 #include "ir/layout.h"
 #include "ops/optimizers/step.h"
 #include "ops/parallel/buckets.h"
+#include "ops/parallel/engine_norm.h"
 
 namespace steelyard::ops {
 namespace {
@@ -33,23 +34,6 @@ Tensor HasInfOrNan(Dispatcher& d, const Tensor& tensor) {
   return d.Call("aten::logical_not", both);
 }
 
-// `~torch.isfinite(norm) | (norm < 0)`
-Tensor IsInvalid(Dispatcher& d, const Tensor& norm) {
-  Tensor infinite;
-  {
-    const Tensor finite = d.Call("aten::isfinite", norm);
-    infinite = d.Call("aten::bitwise_not", finite);
-  }
-  const Tensor negative = d.Call("aten::lt.Scalar", norm, 0);
-  return d.Call("aten::bitwise_or.Tensor", infinite, negative);
-}
-
-// deepspeed.runtime.utils.is_invalid_grad_norm
-void AskWhetherInvalid(Dispatcher& d, const Tensor& norm) {
-  const Tensor invalid = IsInvalid(d, norm);
-  d.Call("aten::any", invalid);
-}
-
 // deepspeed.runtime.utils.mask_nan_or_inf_with_val_inplace
 void MaskInvalid(Dispatcher& d, const Tensor& norm) {
   Tensor infinite = d.Call("aten::isinf", norm);
@@ -60,39 +44,10 @@ void MaskInvalid(Dispatcher& d, const Tensor& norm) {
   Return(infinite, nan, either, mark);
 }
 
-// deepspeed.runtime.utils.combine_grad_norm_groups
-Tensor CombineNorms(Dispatcher& d, const Tensors& norms) {
-  Tensor stacked = d.Call("aten::stack", norms);
-  Tensor invalid;
-  {
-    const Tensor each = IsInvalid(d, stacked);
-    invalid = d.Call("aten::any", each);
-  }
-  Tensor combined = d.Call("aten::linalg_vector_norm", stacked, 2.0);
-  Tensor result;
-  {
-    const Tensor infinite = d.Call("aten::full_like", combined, kAnyNumber);
-    result = d.Call("aten::where.self", invalid, infinite, combined);
-  }
-  Return(stacked, invalid, combined);
-  return result;
-}
-
 // DeepSpeedZeroOptimizer.unscale_and_clip_grads, where the loss is not scaled
 void Clip(Dispatcher& d, const Tensor& gradient, const Tensor& norm) {
   AskWhetherInvalid(d, norm);
-  Tensor clip = d.Call("aten::div.Tensor", norm, 1.0);
-  clip = d.Call("aten::add.Tensor", clip, kAnyNumber);
-  clip = d.Call("aten::div.Tensor", clip, kAnyNumber);
-  clip = d.Call("aten::clamp", clip, kAnyNumber);
-  Tensor scale = d.Call("aten::mul.Tensor", clip, 1.0);
-  Tensor inverse;
-  {
-    const Tensor reciprocal = d.Call("aten::reciprocal", scale);
-    inverse = d.Call("aten::mul.Tensor", reciprocal, 1.0);
-  }
-  d.Call("aten::mul_.Tensor", gradient, inverse);
-  Return(inverse, scale, clip);
+  ScaleByNorm(d, gradient, norm);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/parallel/engine_optimizer.h"
 #include "support/rounding.h"
 
 namespace steelyard::ops {
@@ -51,24 +52,19 @@ struct ZeroOptions {
   bool checks_overflow = true;   // check_grad_overflow, of parameters in bfloat16
 };
 
-class ZeroOptimizer final : public GradientListener {
+class ZeroOptimizer final : public EngineOptimizer {
  public:
   ZeroOptimizer(Dispatcher& d, const ZeroOptions& options) : d_(d), options_(options) {}
 
   // Parameters that are stepped alike; gives their master.
   Tensor AddGroup(const std::vector<Tensor>& parameters);
 
-  bool HooksNodes() const override { return false; }
   void OnReady(ValueId parameter) override;
-  void OnBackwardEnd() override {}
-  // The engine's backward pass of one more micro-step ends.
-  void ReduceRest();
-
-  // The parts of a step, in this order, the second and third of each group.
-  void TakeNorm();
-  void SetMasterGradient(std::size_t group);
-  void ReturnMaster(std::size_t group);
-  void GatherParameters();
+  void ReduceRest() override;
+  void TakeNorm() override;
+  void SetMasterGradient(std::size_t group) override;
+  void ReturnMaster(std::size_t group) override;
+  void GatherParameters() override;
 
  private:
   struct Parameter {
