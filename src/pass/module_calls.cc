@@ -52,7 +52,9 @@ class Stretches {
     std::ranges::reverse(chain);
     for (const CallId call : chain) {
       const auto [found, is_new] = by_call_.try_emplace(call, stretches_.size());
-      if (is_new) stretches_.push_back({.module = program_.calls[call].module, .first = i});
+      if (is_new) {
+        stretches_.push_back({.module = program_.calls[call].module, .call = call, .first = i});
+      }
       Extend(found->second, i);
     }
     has_module_.back() = !chain.empty();

@@ -16,6 +16,7 @@ namespace steelyard {
 // parameters and buffers; `outputs` what later nodes use of what it makes, or the program returns.
 struct ModuleStretch {
   ModuleId module = 0;
+  CallId call = kNoId;              // where the file tells calls apart
   std::size_t first = 0, last = 0;  // nodes
   std::size_t count = 0;            // of these, that say so
   std::vector<ValueId> inputs = {}, outputs = {};

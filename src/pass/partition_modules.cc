@@ -47,7 +47,7 @@ class Partitioning {
     SY_ASSIGN_OR_RETURN(const std::vector<ModuleStretch> stretches,
                         ModuleStretches(program_, loss, kFlag));
     program_.main().nodes.clear();
-    Append("steelyard::partition_parameters", Description(), {}, 0);
+    Append("steelyard::partition_parameters", Description(), {}, {});
     SY_RETURN_IF_ERROR(WriteModel(body, loss, stretches));
     for (std::size_t i = loss; i < body.size(); ++i) {
       body[i].arguments = Renamed(body[i].arguments);
@@ -124,9 +124,10 @@ class Partitioning {
   }
 
   void Append(std::string_view name, std::span<const Argument> args,
-              std::span<const ValueId> results, ModuleId module) {
+              std::span<const ValueId> results, const ModuleStretch& in) {
     AppendCall(program_, name, args, results, Phase::kForward);
-    program_.main().nodes.back().module = module;
+    program_.main().nodes.back().module = in.module;
+    program_.main().nodes.back().call = in.call;
   }
 
   Status WriteModel(std::span<const Node> body, std::size_t count,
@@ -168,7 +169,7 @@ class Partitioning {
     }
     const std::array args{Argument::OfInt(std::int64_t{stretch.module}),
                           Argument::OfList(program_.AddArguments(arguments))};
-    Append("steelyard::enter_engine_module", args, results, stretch.module);
+    Append("steelyard::enter_engine_module", args, results, stretch);
     scopes_.push_back(std::move(scope));
   }
 
@@ -181,7 +182,7 @@ class Partitioning {
     }
     const std::array args{Argument::OfInt(std::int64_t{stretch.module}),
                           Argument::OfList(program_.AddArguments(arguments))};
-    Append("steelyard::leave_engine_module", args, results, stretch.module);
+    Append("steelyard::leave_engine_module", args, results, stretch);
     scopes_.pop_back();
     for (std::size_t i = 0; i < results.size(); ++i) {
       scopes_.back()[stretch.outputs[i]] = results[i];

@@ -60,9 +60,9 @@ def without_order_of_frees(events: list[list[Any]]) -> list[list[Any]]:
     return told + sorted(frees)
 
 
-def memory_of(name: str, which: int, weigh: Weigh) -> dict[str, Any]:
+def memory_of(name: str, which: int, weigh: Weigh, *more: str) -> dict[str, Any]:
     first = ["--first-step"] if which == 0 else []
-    options = ["--train", "adamw", *TRUTH[name]["options"], "--events", *first]
+    options = ["--train", "adamw", *TRUTH[name]["options"], "--events", *first, *more]
     memory: dict[str, Any] = weigh(model_of(name), *options)["memory"]
     return memory
 
@@ -85,6 +85,14 @@ def test_events(name: str, which: int, weigh: Weigh) -> None:
         predicted = without_order_of_frees([event[:2] for event in predicted])
         measured = without_order_of_frees(measured)
     compare_events(predicted, measured)
+
+
+@pytest.mark.parametrize("name", [name for name in STAGE3 if name in IN_FULL])
+def test_hooks_stand_in_calls(name: str, weigh: Weigh) -> None:
+    """What a module was called with it holds until it returns, hooks or not."""
+    predicted = memory_of(name, 1, weigh, "--as", "module")["events"]
+    predicted = without_order_of_frees([event[:2] for event in predicted])
+    compare_events(predicted, without_order_of_frees(TRUTH[name]["steps"][1]))
 
 
 @pytest.mark.parametrize("which", [0, 1])
