@@ -6,6 +6,7 @@
 
 #include "runtime/eager.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -169,9 +170,18 @@ class EagerRun {
     }
   }
 
+  // Whether other nodes allocate alike. What is in the host's memory allocates nothing on a device,
+  // of which the number of the kernel does not tell.
+  bool IsKnown(const Node& node) const {
+    if (node.kernel == kNoId) return false;
+    return std::ranges::none_of(outputs_, [&](ValueId id) {
+      return id != kNoId && program_.values[id].on_host;
+    });
+  }
+
   // What the row of a node says, in the writer's steps: it has been asked, or is now.
   Plan PlanOf(const Node& node, const OpDef& def) {
-    const bool known = node.kernel != kNoId;
+    const bool known = IsKnown(node);
     if (known && node.kernel < plans_.size() && plans_[node.kernel].count != kNotAsked) {
       return plans_[node.kernel];
     }
@@ -249,7 +259,8 @@ class EagerRun {
   void AllocateOutput(int i, StringId label) {
     const ValueId id = outputs_[static_cast<std::size_t>(i)];
     Storage& storage = storages_[program_.values[id].storage];
-    if (storage.block != kNoBlock || storage.resident) return;  // a view, or returned in place
+    // A view, or returned in place; of a tensor that may have lost its memory.
+    if (storage.block != kNoBlock || storage.resident || storage.first != kNoId) return;
     storage.block = Open(StorageBytesOf(id), id, label);
     storage.first = id;
   }
@@ -271,7 +282,7 @@ class EagerRun {
       const Plan plan = PlanOf(node, *def);
       scratch_.clear();
       for (std::uint32_t i = 0; i < plan.count; ++i) Follow(writer_.steps()[plan.first + i]);
-      if (node.kernel == kNoId) writer_.steps().resize(plan.first);  // which nothing follows again
+      if (!IsKnown(node)) writer_.steps().resize(plan.first);  // which nothing follows again
       return;
     }
     // An operator without a row, or one that was refused: its results, as far as the file tells.

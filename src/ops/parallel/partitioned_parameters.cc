@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/layout.h"
+
 namespace steelyard::ops {
 namespace {
 
@@ -33,7 +35,9 @@ void PartitionedParameters::Add(const Tensor& part, const Dims& whole) {
   if (parameter.is_small && !options_.first_step) {
     const Dims padded{Padded(parameter)};
     parameter.kept = d_.AddResident("gathered", padded, Dims{1}, part.dtype(), Role::kParameter);
-    parameter.whole = parameter.leaf;
+    parameter.whole = d_.Call("aten::as_strided", parameter.kept, whole, ContiguousStrides(whole));
+    d_.autograd().MakeLeaf(parameter.whole.id(), false);  // a view of nothing
+    d_.autograd().SetData(parameter.whole, parameter.leaf.id());
     parameter.status = Status::kWhole;
   }
   parameters_.push_back(std::move(parameter));
