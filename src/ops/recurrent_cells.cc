@@ -3,7 +3,8 @@
 // The input's product is computed for a whole sequence before its first step, the state's at each
 // step, and gates overwrite what these gave. Both directions run one after the other and are joined
 // (ATen/native/RNN.cpp, FullLayer and FullBidirectionalLayer). A cell that is called for one step
-// makes both products itself.
+// makes both products itself. On CUDA every step makes both, and one kernel computes the gates
+// (recurrent_fused.cc).
 
 #include "ops/recurrent_cells.h"
 
@@ -37,7 +38,37 @@ std::vector<Tensor> Chunks(Dispatcher& d, const Tensor& gates, int count) {
   return d.CallMany("aten::unsafe_chunk", gates, count, 1);
 }
 
+// The products without biases, which the kernel adds.
+struct Products {
+  Tensor input, state;
+};
+Products ProductsOf(Dispatcher& d, const StepInput& input, const Hidden& hidden, const Weights& w) {
+  Products out;
+  out.input = d.Call("aten::matmul", input.tensor, d.Call("aten::t", w.input));
+  out.state = d.Call("aten::matmul", hidden.h, d.Call("aten::t", w.state));
+  return out;
+}
+
+Hidden GruStepOnCuda(Dispatcher& d, const StepInput& input, const Hidden& hidden,
+                     const Weights& w) {
+  const Products products = ProductsOf(d, input, hidden, w);
+  std::vector<Tensor> results = d.CallMany("aten::_thnn_fused_gru_cell", products.input,
+                                           products.state, hidden.h, w.input_bias, w.state_bias);
+  return {.h = std::move(results[0]), .c = {}};
+}
+
+Hidden LstmStepOnCuda(Dispatcher& d, const StepInput& input, const Hidden& hidden,
+                      const Weights& w) {
+  const Products products = ProductsOf(d, input, hidden, w);
+  std::vector<Tensor> results = d.CallMany("aten::_thnn_fused_lstm_cell", products.input,
+                                           products.state, hidden.c, w.input_bias, w.state_bias);
+  if (!w.projection.defined()) return {.h = std::move(results[0]), .c = std::move(results[1])};
+  return {.h = d.Call("aten::matmul", results[0], d.Call("aten::t", w.projection)),
+          .c = std::move(results[1])};
+}
+
 Hidden GruStep(Dispatcher& d, const StepInput& input, const Hidden& hidden, const Weights& w) {
+  if (d.target().device == Device::kCuda) return GruStepOnCuda(d, input, hidden, w);
   const std::vector<Tensor> of_input = Chunks(d, InputProduct(d, input, w), 3);
   const std::vector<Tensor> of_state = Chunks(d, StateProduct(d, hidden.h, w), 3);
   for (const std::size_t gate : {std::size_t{0}, std::size_t{1}}) {
@@ -68,11 +99,20 @@ struct Steps {
   Hidden last;
 };
 
-Steps RunSteps(Dispatcher& d, Cell cell, const std::vector<Tensor>& products, const Hidden& first,
+// What the steps are given: of the sequence or, where they are made at once, of its products.
+std::vector<StepInput> InputsOfSteps(Dispatcher& d, const Tensor& sequence, bool products) {
+  std::vector<StepInput> out;
+  for (Tensor& step : d.CallMany("aten::unbind.int", sequence, 0)) {
+    out.push_back({.tensor = std::move(step), .is_product = products});
+  }
+  return out;
+}
+
+Steps RunSteps(Dispatcher& d, Cell cell, const std::vector<StepInput>& inputs, const Hidden& first,
                const Weights& w) {
   Steps out{.outputs = {}, .last = first};
-  for (const Tensor& product : products) {
-    out.last = cell(d, {.tensor = product, .is_product = true}, out.last, w);
+  for (const StepInput& input : inputs) {
+    out.last = cell(d, input, out.last, w);
     out.outputs.push_back(out.last.h);
   }
   if (out.outputs.empty()) Refuse("a sequence has one step or more");
@@ -86,21 +126,24 @@ struct Layer {
 
 Layer RunForward(Dispatcher& d, Cell cell, const Tensor& input, const Hidden& first,
                  const Weights& w) {
-  const Tensor product = InputProduct(d, input, w);
-  const Steps steps = RunSteps(d, cell, d.CallMany("aten::unbind.int", product, 0), first, w);
+  const bool products = d.target().device != Device::kCuda;
+  const Tensor sequence = products ? InputProduct(d, input, w) : input;
+  const Steps steps = RunSteps(d, cell, InputsOfSteps(d, sequence, products), first, w);
   return {.output = d.Call("aten::stack", steps.outputs, 0), .last = {steps.last}};
 }
 
 Layer RunBothWays(Dispatcher& d, Cell cell, const Tensor& input, std::span<const Hidden> first,
                   std::span<const Weights> w) {
-  std::vector<Tensor> products;
-  Tensor product = InputProduct(d, input, w[0]);
-  products = d.CallMany("aten::unbind.int", product, 0);
-  Steps there = RunSteps(d, cell, products, first[0], w[0]);
+  const bool products = d.target().device != Device::kCuda;
+  Tensor sequence = products ? InputProduct(d, input, w[0]) : input;
+  std::vector<StepInput> inputs = InputsOfSteps(d, sequence, products);
+  Steps there = RunSteps(d, cell, inputs, first[0], w[0]);
   const Tensor there_output = d.Call("aten::stack", there.outputs, 0);
-  product = InputProduct(d, input, w[1]);
-  products = d.CallMany("aten::unbind.int", product, 0);
-  std::vector<Tensor> reversed = std::move(products);
+  if (products) {
+    sequence = InputProduct(d, input, w[1]);
+    inputs = InputsOfSteps(d, sequence, products);
+  }
+  std::vector<StepInput> reversed = std::move(inputs);
   std::ranges::reverse(reversed);
   Steps back = RunSteps(d, cell, reversed, first[1], w[1]);
   std::ranges::reverse(back.outputs);
@@ -115,6 +158,7 @@ Layer RunBothWays(Dispatcher& d, Cell cell, const Tensor& input, std::span<const
 }  // namespace
 
 Hidden LstmStep(Dispatcher& d, const StepInput& input, const Hidden& hidden, const Weights& w) {
+  if (d.target().device == Device::kCuda) return LstmStepOnCuda(d, input, hidden, w);
   const Tensor gates = StateProduct(d, hidden.h, w);
   d.Call("aten::add_.Tensor", gates, InputProduct(d, input, w));
   const std::vector<Tensor> gate = Chunks(d, gates, 4);

@@ -106,6 +106,7 @@ constexpr std::array kFamilies{
     &ops::OrderStatistics,
     &ops::Complex,
     &ops::RecurrentCells,
+    &ops::FusedCells,
     &ops::Sampling,
     &ops::Distance,
     &ops::Fourier,

@@ -87,6 +87,7 @@ std::span<const OpDef> SpecialFunctions();
 std::span<const OpDef> Complex();
 std::span<const OpDef> Raf();
 std::span<const OpDef> RecurrentCells();
+std::span<const OpDef> FusedCells();
 std::span<const OpDef> Sampling();
 std::span<const OpDef> Distance();
 std::span<const OpDef> Scatter();

@@ -10,6 +10,7 @@ from compare import Extent
 from known import Known, excuses
 from table import Row
 
+RECURRENT = "cuDNN's sizes of weights and of what it keeps are not answered without a device"
 LAPACK = "MAGMA and cuSOLVER, which stand for LAPACK, are not modelled, and the refusal says so"
 
 # Rows that a device without kernels cannot tell anything of, as patterns of their names.
@@ -55,7 +56,9 @@ UNSEEN = {
     "aten::matrix_power": LAPACK,
     "aten::_linalg_check_errors": "it reads what a kernel has found",
     "aten::_scaled_mm": "cuBLASLt's workspace is not modelled, and the refusal says so",
-    "aten::*lstm*": "cuDNN's graphs are not answered without a device",
+    "aten::lstm.input": RECURRENT,
+    "aten::gru.input": RECURRENT,
+    "aten::rnn_*.input": RECURRENT,
 }
 
 SLOW = "convolutions without cuDNN are not modelled on CUDA"
@@ -92,7 +95,6 @@ OPEN = {
     "aten::*ctc_loss*": KERNELS,
     "aten::_grouped_mm": KERNELS,
     "aten::_weight_int8pack_mm": KERNELS,
-    "aten::gru_cell": "the fused cell is not modelled",
     "aten::_cdist_*": KERNELS,
     "aten::scatter_reduce.two": LAYOUTS,
     "aten::_foreach_norm.Scalar": "lists of mixed or empty tensors, and gradients",
