@@ -58,6 +58,15 @@ void CtcAllocations(const OpView&, Allocations& memory) {
   memory.Output(1, "aten::empty");
   memory.Output(0, "aten::empty");
 }
+// On CUDA the lengths, and where each target begins, lie in so many int64 tensors.
+constexpr std::size_t kLists = 3;
+void CtcOnCuda(const OpView& op, Allocations& memory) {
+  std::array<Allocations::Scratch, kLists> lists{};
+  const std::int64_t bytes = allocations::Bytes(op.self().size(1), DType::kInt64);
+  for (Allocations::Scratch& list : lists) list = memory.Allocate(bytes);
+  CtcAllocations(op, memory);
+  for (const auto list : lists) memory.Free(list);
+}
 // Each place is reached from three, by sums of exponentials.
 Work OfPlaces(const TensorView& places) {
   return work::Times({.alu = 5, .special = 4, .compare = 2}, work::Elements(places));
@@ -65,18 +74,61 @@ Work OfPlaces(const TensorView& places) {
 Work CtcWork(const OpView& op) { return OfPlaces(op.output(1)); }
 
 // grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank,
-// zero_infinity
+// zero_infinity -> the gradient, and log_beta: the same as log_alpha from the end
 void CtcBackwardShape(const OpView& op, Outputs& out) {
   RequireAlignment(op.tensor(1), op, 3);
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
+  out.Add(op.tensor(6).dtype(), op.tensor(6).sizes());
 }
-void CtcBackwardAllocations(const OpView& op, Allocations& memory) {
+void CtcBackwardAllocations(const OpView&, Allocations& memory) {
   memory.Output(0, "aten::empty");
-  memory.Free(memory.Allocate(op.tensor(6).bytes(), "aten::empty"));
+  memory.Output(1, "aten::empty");
+}
+void CtcBackwardOnCuda(const OpView&, Allocations& memory) {
+  memory.Output(1);
+  memory.Output(0);
 }
 Work CtcBackwardWork(const OpView& op) {
   return OfPlaces(op.tensor(6)) +
          work::Times({.alu = 2, .special = 1}, work::Elements(op.output()));
+}
+
+// Whether CUDA gathers the blank's gradient by itself, as between many labels or of long sequences
+// (ctc_loss_backward_gpu_template in cuda/LossCTC.cu).
+bool GathersBlank(const TensorView& chances) {
+  constexpr std::int64_t kLarge = 450;
+  return 2 * chances.size(0) + 24 * chances.size(1) / 10 + 2 * chances.size(2) / 10 > kLarge;
+}
+
+// The blank stands at every other place.
+void GatherBlank(Dispatcher& d, const OpView& op, const Tensor& gradient, const Tensor& beta) {
+  const auto blanks = [&](const Tensor& places) {
+    const TensorView view = places.view();
+    const Dims strides{view.stride(0), view.stride(1), 2 * view.stride(2)};
+    const Dims sizes{places.size(0), places.size(1), places.size(2) / 2 + 1};
+    return d.Call("aten::as_strided", places, sizes, strides, 0);
+  };
+  const Tensor blank = d.Call("aten::narrow", gradient, 2, op.arg(7), 1);
+  const Tensor sum = d.Call("aten::add.Tensor", blanks(d.tensor(op, 6)), blanks(beta));
+  const Tensor in_time = d.Call("aten::permute", sum, Dims{1, 0, 2});
+  d.Call("aten::copy_", blank, d.Call("aten::logsumexp", in_time, Dims{2}, true));
+}
+
+std::vector<Tensor> CtcBackward(Dispatcher& d, const OpView& op) {
+  std::vector<Tensor> lists;
+  if (d.target().device == Device::kCuda) {
+    const Dims batch{op.tensor(1).size(1)};
+    for (std::size_t i = 0; i < kLists; ++i) {
+      lists.push_back(d.Call("aten::empty.memory_format", batch, DType::kInt64));
+    }
+  }
+  std::vector<Tensor> results =
+      d.CallMany("steelyard::ctc_gradients", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
+                 op.arg(5), op.arg(6), op.arg(7), op.arg(8));
+  if (!lists.empty() && GathersBlank(op.tensor(1))) GatherBlank(d, op, results[0], results[1]);
+  results.pop_back();
+  for (Tensor& list : lists) list.reset();
+  return results;
 }
 
 // --- ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
@@ -89,6 +141,8 @@ std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::i
   const Tensor chances = batched ? d.tensor(op, 0) : d.Call("aten::unsqueeze", op.arg(0), 1);
   Tensor loss;
   {
+    // CUDA looks whether cuDNN takes them.
+    if (d.target().device == Device::kCuda) d.Call("aten::contiguous", op.arg(1));
     const Tensor targets = d.Call("aten::to.dtype", op.arg(1), DType::kInt64);
     std::vector<Tensor> results =
         d.CallMany("aten::_ctc_loss", chances, targets, inputs, lengths, op.arg(4), op.arg(6));
@@ -122,10 +176,11 @@ std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
     shape::RequireEqual("sequences and lengths", static_cast<std::int64_t>(batch),
                         op.tensor(i).count());
   }
-  const Tensor inputs =
-      d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(2), DType::kInt64));
-  const Tensor lengths =
-      d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(3), DType::kInt64));
+  Tensor inputs, lengths;
+  if (d.target().device == Device::kCpu) {  // where they are read
+    inputs = d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(2), DType::kInt64));
+    lengths = d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(3), DType::kInt64));
+  }
   d.Note("aten::ctc_loss is weighed as if every target were as long as there is room for");
   const std::int64_t longest = targets.rank() > 0 ? targets.size(-1) : 0;
   return Loss(d, op, std::vector<std::int64_t>(batch, chances.size(0)),
@@ -156,18 +211,29 @@ constexpr std::array kRows{
                 "(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
                 "blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
                 "aten::_ctc_loss(f32[10,2,5], i64[2,3], [10,10], [3,2])"},
-               {CtcShape, Fusion::kOpaque, CtcAllocations, CtcWork, gradients::kCtcLoss,
-                precision::kFollow})),
-    CopyingOut(
-        Kernel(Family::kLoss,
-               {"aten::_ctc_loss_backward", "The gradient of probabilities in time.",
-                "(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
-                "target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool "
-                "zero_infinity=False) -> Tensor",
-                "aten::_ctc_loss_backward(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
-                "f32[2,10,7], 0)"},
-               {CtcBackwardShape, Fusion::kOpaque, CtcBackwardAllocations, CtcBackwardWork,
-                kGradientUnknown, precision::kFollow})),
+               {CtcShape, Fusion::kOpaque, DeviceAllocations{CtcAllocations, CtcOnCuda}, CtcWork,
+                gradients::kCtcLoss, precision::kFollow})),
+    CopyingOut(Composite(
+        Family::kLoss,
+        {"aten::_ctc_loss_backward", "The gradient of probabilities in time.",
+         "(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
+         "target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool "
+         "zero_infinity=False) -> Tensor",
+         "aten::_ctc_loss_backward(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
+         "f32[2,10,7], 0)"},
+        CtcBackward, kGradientUnknown)),
+    Kernel(Family::kLoss,
+           {"steelyard::ctc_gradients",
+            "The gradient of probabilities in time, and the chances from the end, inside "
+            "`_ctc_loss_backward`.",
+            "(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
+            "target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool "
+            "zero_infinity=False) -> (Tensor, Tensor)",
+            "steelyard::ctc_gradients(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
+            "f32[2,10,7], 0)"},
+           {CtcBackwardShape, Fusion::kOpaque,
+            DeviceAllocations{CtcBackwardAllocations, CtcBackwardOnCuda}, CtcBackwardWork,
+            kGradientUnknown, precision::kFollow}),
     Kernel(Family::kFactory,
            {"steelyard::numbers", "A tensor of numbers that an operator has in a list.",
             "(Scalar[] numbers, ScalarType dtype) -> Tensor", "steelyard::numbers([3,2], f32)"},

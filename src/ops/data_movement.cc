@@ -62,6 +62,14 @@ void CopyAllocations(const OpView& op, Allocations& memory) {
   if (std::ranges::equal(op.self().sizes(), from.sizes())) CopyBlockTo(op.self(), from, memory);
 }
 
+// What comes from the host's memory goes through a dense tensor, unless it is copied as it lies.
+void CopyOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView to = op.self(), from = op.tensor(1);
+  if (!from.value().on_host && !from.value().wrapped_number) return;
+  if (to.is_contiguous() || to.count() <= 1) return;
+  memory.Free(memory.Allocate(allocations::Bytes(to.count(), to.dtype()), "aten::empty"));
+}
+
 std::vector<Tensor> Contiguous(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   const MemoryFormat format = FormatOf(op, 1, MemoryFormat::kContiguous);
@@ -150,8 +158,8 @@ constexpr std::array kRows{
                    {"aten::copy_", "Overwrites a tensor with another, broadcast and cast to it.",
                     "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
                     "aten::copy_(f32[3,4], f32[4])"},
-                   {CopyShape, Fusion::kBroadcast, CopyAllocations, work::Move, gradients::kCopy,
-                    precision::kFollow},
+                   {CopyShape, Fusion::kBroadcast, DeviceAllocations{CopyAllocations, CopyOnCuda},
+                    work::Move, gradients::kCopy, precision::kFollow},
                    Alias::kInPlace, traffic::ReadWhatIsWritten))),
     MovementComposite("aten::contiguous",
                       "The tensor itself if it is contiguous, else a copy that is.",

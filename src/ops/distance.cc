@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/distance_backward.h"
 #include "ops/registry.h"
@@ -221,6 +222,23 @@ std::vector<Tensor> DistancesBackward(Dispatcher& d, const OpView& op) {
   return {d.Call("steelyard::distance_gradients", grad, first, second, op.arg(3), distances)};
 }
 
+// On CUDA there is a part for every row of the other list, and their sum (DistanceKernel.cu).
+void SumParts(const OpView& op, const Dims& parts, int dim, Allocations& memory) {
+  const DType dtype = op.output().dtype();
+  const auto buffer = memory.Allocate(allocations::Bytes(work::Elements(parts), dtype));
+  const Dims strides = ContiguousStrides(parts);
+  cuda::Stage(op, {parts, strides}, dtype, shape::DimSet{1} << dim, cuda::SumOf(dtype), memory);
+  memory.Free(buffer);
+}
+
+void DistancesBackwardOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView x1 = op.tensor(1), x2 = op.tensor(2);
+  if (op.real(3) == 0 || op.output().count() == 0) return;
+  const std::int64_t batch = x1.count() / (x1.size(-2) * x1.size(-1));
+  SumParts(op, {batch, x2.size(-2), x1.size(-2), x1.size(-1)}, 1, memory);
+}
+
 Work DistanceBackwardWork(const OpView& op) {
   const Count distances = work::Elements(op.self());
   return {.alu = distances * op.tensor(1).size(-1) * 4, .special = distances};
@@ -251,6 +269,13 @@ void PairDistanceBackwardShape(const OpView& op, Outputs& out) {
   if (!self.is_contiguous() || !distances.is_contiguous()) Refuse("they must be contiguous");
   shape::RequireEqual("gradients and distances", op.self().count(), distances.count());
   out.Add(self.dtype(), self.sizes());
+}
+
+void PairDistanceBackwardOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.tensor(1);
+  if (op.real(2) == 0 || op.self().count() == 0 || self.count() == 0) return;
+  SumParts(op, {self.size(0) - 1, self.size(0), self.size(1)}, 0, memory);
 }
 
 Work PairDistanceBackwardWork(const OpView& op) {
@@ -310,7 +335,8 @@ constexpr std::array kRows{
                             {"aten::_pdist_backward", "The gradient of `_pdist_forward`.",
                              "(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor",
                              "aten::_pdist_backward(f32[10], f32[5,4], 2.0, f32[10])"},
-                            PairDistanceBackwardShape, allocations::Via<"aten::empty">,
+                            PairDistanceBackwardShape,
+                            {allocations::Via<"aten::empty">, PairDistanceBackwardOnCuda},
                             PairDistanceBackwardWork, gradients::kPairDistancesBackward)),
     Casting(precision::kFullOnCuda,
             Call({"aten::pdist", "Distances of all pairs of vectors.",
@@ -320,16 +346,17 @@ constexpr std::array kRows{
         Call({"aten::_euclidean_dist", "Distances of all vectors of two lists, by one product.",
               "(Tensor x1, Tensor x2) -> Tensor", "aten::_euclidean_dist(f32[2,5,4], f32[2,7,4])"},
              EuclideanDistance, gradients::kEuclideanDistance)),
-    Kernel(Family::kReduction,
-           {"steelyard::distance_gradients", "Gradients of distances, inside `_cdist_backward`.",
-            "(Tensor grad, Tensor x1, Tensor x2, float p, Tensor distances) -> Tensor",
-            "steelyard::distance_gradients(f32[2,5,7], f32[2,5,4], f32[2,7,4], 1.0, f32[2,5,7])"},
-           {.shape = shape::Like<1>,
-            .fusion = Fusion::kOpaque,
-            .allocations = allocations::Via<"aten::empty">,
-            .work = DistanceBackwardWork,
-            .grad = kGradientUnknown,
-            .precision = precision::kFollow}),
+    Kernel(
+        Family::kReduction,
+        {"steelyard::distance_gradients", "Gradients of distances, inside `_cdist_backward`.",
+         "(Tensor grad, Tensor x1, Tensor x2, float p, Tensor distances) -> Tensor",
+         "steelyard::distance_gradients(f32[2,5,7], f32[2,5,4], f32[2,7,4], 1.0, f32[2,5,7])"},
+        {.shape = shape::Like<1>,
+         .fusion = Fusion::kOpaque,
+         .allocations = DeviceAllocations{allocations::Via<"aten::empty">, DistancesBackwardOnCuda},
+         .work = DistanceBackwardWork,
+         .grad = kGradientUnknown,
+         .precision = precision::kFollow}),
     Kernel(Family::kReduction,
            {"steelyard::distances", "Distances, inside `_cdist_forward`.",
             "(Tensor x1, Tensor x2, float p, SymInt[] size) -> Tensor",

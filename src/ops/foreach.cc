@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/cuda/releases.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/comparison.h"
@@ -74,20 +76,24 @@ std::vector<Tensor> EachInPlace(Dispatcher& d, const OpView& op) {
   return {};
 }
 
-// Norms of a list by one kernel: partial ones of chunks, and a table of the tensors.
+// Norms of a list by one kernel: partial ones of chunks, and a table of where each tensor's begin;
+// before there was one each tensor had as many as the longest.
 std::vector<Tensor> NormsTogether(Dispatcher& d, const OpView& op) {
   constexpr std::int64_t kChunk = 65536;
   const std::vector<Tensor> tensors = d.tensors(op, 0);
   const DType dtype = tensors[0].dtype();
   const DType wide = BitsOf(dtype) < 32 ? DType::kFloat32 : dtype;
   const auto count = static_cast<std::int64_t>(tensors.size());
-  std::int64_t chunks = 0;
-  for (const Tensor& tensor : tensors) chunks = std::max(chunks, DivideUp(tensor.count(), kChunk));
-  Tensor table;
-  if (!cuda::IsBefore(d.target(), cuda::kNormsHaveTable)) {
-    table = d.Call("aten::empty.memory_format", Dims{count + 1}, DType::kInt64);
+  const bool has_table = !cuda::IsBefore(d.target(), cuda::kNormsHaveTable);
+  std::int64_t longest = 0, total = 0;
+  for (const Tensor& tensor : tensors) {
+    const std::int64_t chunks = DivideUp(tensor.count(), kChunk);
+    longest = std::max(longest, chunks);
+    total += chunks;
   }
-  Tensor partial = d.Call("aten::zeros", Dims{count * chunks}, wide);
+  Tensor table;
+  if (has_table) table = d.Call("aten::empty.memory_format", Dims{count + 1}, DType::kInt64);
+  Tensor partial = d.Call("aten::zeros", Dims{has_table ? total : count * longest}, wide);
   std::vector<Tensor> results;
   results.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -98,14 +104,21 @@ std::vector<Tensor> NormsTogether(Dispatcher& d, const OpView& op) {
   return results;
 }
 
+// Whether the kernel computes them (can_use_fast_route and foreach_tensor_norm_cuda).
+bool AreNormedTogether(const Dispatcher& d, const OpView& op, const std::vector<Tensor>& list) {
+  const double order = op.real(1, 2);
+  const bool has_kernel = order == 1 || order == 2 || order == HUGE_VAL;
+  return d.target().device == Device::kCuda && has_kernel &&
+         std::ranges::all_of(list, [&](const Tensor& t) {
+           return IsFloating(t.dtype()) && t.dtype() == list[0].dtype() &&
+                  IsNonOverlappingAndDense(t.sizes(), t.strides());
+         });
+}
+
 std::vector<Tensor> Norms(Dispatcher& d, const OpView& op) {
   if (LengthOf(op) == 0) return {};
   const std::vector<Tensor> list = d.tensors(op, 0);
-  const bool plain = std::ranges::all_of(list, [&](const Tensor& t) {
-    return IsFloating(t.dtype()) && t.dtype() == list[0].dtype() && t.count() > 0 &&
-           t.view().is_contiguous() && !(d.grad_enabled() && t.requires_grad());
-  });
-  if (d.target().device == Device::kCuda && plain) return NormsTogether(d, op);
+  if (AreNormedTogether(d, op, list)) return NormsTogether(d, op);
   std::vector<Tensor> results;
   for (const Tensor& tensor : d.tensors(op, 0)) {
     results.push_back(

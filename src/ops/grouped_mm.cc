@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "ir/layout.h"
+#include "ops/cuda/blas.h"
 #include "ops/gradients/linalg.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -137,6 +138,51 @@ Traffic GroupedTraffic(const OpView& op) {
   return moved;
 }
 
+// What a kernel of CUTLASS is given (cuda/GroupMM.cu, ScaledGroupMM.cu): for each group the places
+// of its matrices, in pairs, its sizes and three strides; and for each multiprocessor the
+// descriptors of the tiles that it loads.
+void GroupsOnCuda(const OpView& op, std::int64_t places, std::int64_t descriptors,
+                  Allocations& memory) {
+  constexpr std::int64_t kPlaceBytes = 8, kSizesBytes = std::int64_t{3} * 4, kStrides = 3;
+  const std::int64_t groups = op.self().rank() == 3      ? op.self().size(0)
+                              : op.tensor(1).rank() == 3 ? op.tensor(1).size(0)
+                                                         : op.output().size(0);
+  const Count listed = Count(RoundUp(groups, 2)) * places * kPlaceBytes +
+                       Count(groups) * (kSizesBytes + kStrides * kPlaceBytes);
+  const auto lists = memory.Allocate(allocations::Bytes(listed, DType::kUInt8));
+  memory.Free(memory.Allocate(op.target().multiprocessors * descriptors));
+  memory.Free(lists);
+}
+
+constexpr std::int64_t kDescriptorBytes = 512, kBlackwellBytes = 5376;
+
+bool IsHopper(const Target& target) { return target.capability / 10 == 9; }
+
+// Other dtypes, and other devices than Hopper's and the data centre's after it, have a product for
+// each group, taken not to be empty.
+void GroupedOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty_strided");
+  const bool fits =
+      op.self().dtype() == DType::kBFloat16 && op.output().dtype() == DType::kBFloat16;
+  if (fits && (IsHopper(op.target()) || op.target().capability / 10 == 10)) {
+    constexpr std::int64_t kPlaces = 3;
+    return GroupsOnCuda(op, kPlaces, IsHopper(op.target()) ? kDescriptorBytes : kBlackwellBytes,
+                        memory);
+  }
+  const bool is_batch = op.self().rank() == 3 && op.tensor(1).rank() == 3;
+  // As many as have a row, or column, or part of the inner dimension at most.
+  const TensorView a = op.self(), b = op.tensor(1);
+  const std::int64_t divided = a.rank() == 3 ? b.size(1) : b.rank() == 3 ? a.size(0) : a.size(1);
+  const std::int64_t products = is_batch ? 1 : std::min(op.tensor(2).count(), divided);
+  for (std::int64_t i = 0; i < products; ++i) cuda::UseBlasWorkspace(op, memory);
+}
+
+void ScaledGroupedOnCuda(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kPlaces = 5;  // the scales', too
+  memory.Output(0, "aten::empty_strided");
+  GroupsOnCuda(op, kPlaces, kDescriptorBytes, memory);
+}
+
 void FallbackShape(const OpView& op, Outputs& out) {
   shape::RequireRank("the rows", op.self(), 2);
   shape::RequireRank("the weights", op.tensor(1), 3);
@@ -159,7 +205,7 @@ Work FallbackBackwardWork(const OpView& op) {
 
 constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature signature,
                                std::string_view example, Gradient grad, ShapeFn shape,
-                               AllocationsFn allocations) {
+                               DeviceAllocations allocations) {
   return Kernel(Family::kContraction, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, GroupedWork, grad, precision::kFollow},
                 Alias::kNone, GroupedTraffic);
@@ -171,7 +217,7 @@ constexpr std::array kRows{
                    "(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
                    "out_dtype=None) -> Tensor",
                    "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", gradients::kGroupedMm,
-                   GroupedShape, allocations::Via<"aten::empty_strided">),
+                   GroupedShape, {allocations::Via<"aten::empty_strided">, GroupedOnCuda}),
     OpaqueKernel(Family::kContraction,
                  {"aten::_scaled_grouped_mm",
                   "Product of each group of rows with the matrix of its group, of float8 with "
@@ -181,8 +227,8 @@ constexpr std::array kRows{
                   "use_fast_accum=False) -> Tensor",
                   "aten::_scaled_grouped_mm(f8e4m3[32,16], f8e4m3[4,16,32]{512,1,16}, f32[32], "
                   "f32[4,32], i32[4])"},
-                 ScaledGroupedShape, allocations::Via<"aten::empty_strided">, GroupedWork,
-                 kNoGradient),
+                 ScaledGroupedShape, {allocations::Via<"aten::empty_strided">, ScaledGroupedOnCuda},
+                 GroupedWork, kNoGradient),
     GroupedProduct("transformers::grouped_mm_fallback",
                    "Product of each group of rows with the matrix of its group, one mm per group.",
                    "(Tensor input, Tensor weight, Tensor offs) -> Tensor",

@@ -18,6 +18,7 @@
 #include "ops/contents/words.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
+#include "ops/cuda/nonzero.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/indices.h"
@@ -172,6 +173,24 @@ Dims ExpandedStrides(const Index& index, const Dims& joint) {
   return index.dtype == DType::kInt64 ? out : EmptyLikeStrides(joint, out);
 }
 
+bool LieAlike(const std::vector<Dims>& strides) {
+  return std::ranges::all_of(
+      strides, [&](const Dims& s) { return std::ranges::equal(Sizes(s), Sizes(strides[0])); });
+}
+
+// Strides of the expanded indices. CUDA's kernel reads several at the same strides: where they
+// differ, all are made contiguous (AdvancedIndex in TensorAdvancedIndexing.cpp).
+std::vector<Dims> IndexStrides(const OpView& op, const Advanced& plan) {
+  std::vector<Dims> strides;
+  for (const Index& index : plan.indices) strides.push_back(ExpandedStrides(index, plan.joint));
+  if (op.target().device == Device::kCuda && !LieAlike(strides)) {
+    for (Dims& s : strides) {
+      if (!IsContiguous(plan.joint, s)) s = ContiguousStrides(plan.joint);
+    }
+  }
+  return strides;
+}
+
 void IndexShape(const OpView& op, Outputs& out) {
   const std::vector<TensorView> indices = op.tensors(1);
   Advanced plan = PlanFor(op.self(), indices, MostChosen(indices));
@@ -184,8 +203,7 @@ void IndexShape(const OpView& op, Outputs& out) {
   for (std::int64_t size : std::span<const std::int64_t>(plan.joint)) sizes.push_back(size);
   for (int i = 0; i < after; ++i) sizes.push_back(1);
   std::vector<Dims> strides;
-  for (const Index& index : plan.indices) {
-    const Dims expanded = ExpandedStrides(index, plan.joint);
+  for (const Dims& expanded : IndexStrides(op, plan)) {
     strides.push_back(ViewStrides(plan.joint, expanded, sizes).value_or(ContiguousStrides(sizes)));
   }
   std::vector<Layout> layouts{{plan.sizes, plan.strides}};
@@ -210,24 +228,39 @@ std::vector<Allocations::Scratch> MakeIndices(const OpView& op, const Advanced& 
   return out;
 }
 
+// The same on CUDA, where masks are searched.
+std::vector<Allocations::Scratch> MakeIndicesOnCuda(const OpView& op, const Advanced& plan,
+                                                    bool casts, Allocations& memory) {
+  std::vector<Allocations::Scratch> out;
+  const std::int64_t chosen = plan.joint.empty() ? 1 : plan.joint[plan.joint.size() - 1];
+  for (const TensorView& index : Defined(op.tensors(1))) {
+    if (!IsMask(index)) continue;
+    const cuda::Searched in = cuda::SearchedIn(index);
+    const cuda::Search search = cuda::BeginSearch(in, op.target(), memory);
+    const Count positions = Count(chosen) * index.rank();
+    out.push_back(memory.Allocate(allocations::Bytes(positions, DType::kInt64)));
+    cuda::EndSearch(search, in, op.target(), memory);
+  }
+  const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
+  for (const Index& index : plan.indices) {
+    if (casts && index.dtype == DType::kInt32) out.push_back(memory.Allocate(bytes));
+  }
+  return out;
+}
+
 void IndexAllocations(const OpView& op, Allocations& memory) {
   const std::vector<Allocations::Scratch> made = MakeIndices(op, PlanOf(op), memory);
   memory.Output(0);
   for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
 }
 
-// CUDA's kernel reads several indices at the same strides: where they differ, all are made
-// contiguous (AdvancedIndex in TensorAdvancedIndexing.cpp).
 void IndexOnCuda(const OpView& op, Allocations& memory) {
   const Advanced plan = PlanOf(op);
-  std::vector<Allocations::Scratch> made = MakeIndices(op, plan, memory);
+  std::vector<Allocations::Scratch> made = MakeIndicesOnCuda(op, plan, /*casts=*/true, memory);
   std::vector<Dims> strides;
   strides.reserve(plan.indices.size());
   for (const Index& index : plan.indices) strides.push_back(ExpandedStrides(index, plan.joint));
-  const auto differs = [&](const Dims& s) {
-    return !std::ranges::equal(Sizes(s), Sizes(strides[0]));
-  };
-  if (std::ranges::any_of(strides, differs)) {
+  if (!LieAlike(strides)) {
     const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
     for (const Dims& s : strides) {
       if (!IsContiguous(plan.joint, s)) made.push_back(memory.Allocate(bytes, "aten::empty"));
@@ -335,7 +368,7 @@ void AccumulateOnCuda(const OpView& op, bool checked, Allocations& memory) {
   const Advanced plan = PutPlan(op);
   const TensorView self = op.self(), values = op.tensor(2);
   const std::int64_t count = work::Elements(plan.joint).value();
-  if (count == 0 || values.count() == 0) return;
+  if (count == 0) return;
   std::vector<Allocations::Scratch> casts;
   for (const Index& index : plan.indices) {
     const std::int64_t elements = work::Elements(index.sizes).value();
@@ -352,6 +385,10 @@ void AccumulateOnCuda(const OpView& op, bool checked, Allocations& memory) {
     places ? memory.Free(scaled) : void(places = scaled);
   }
   for (const auto cast : casts) memory.Free(cast);
+  if (values.count() == 0) {
+    allocations::Free(places, memory);
+    return allocations::Free(copy, memory);
+  }
   const std::int64_t written = work::Elements(plan.sizes).value();
   const bool expands = values.count() != written || !values.is_contiguous();
   const auto dense = memory.Allocate(expands ? allocations::Bytes(written, values.dtype()) : 0);
@@ -368,8 +405,12 @@ void AccumulateOnCuda(const OpView& op, bool checked, Allocations& memory) {
 }
 
 void IndexPutOnCuda(const OpView& op, Allocations& memory) {
-  if (!op.boolean(3) || HasMask(op.tensors(1)) || Defined(op.tensors(1)).empty()) return;
-  AccumulateOnCuda(op, !op.boolean(4), memory);
+  if (FillsMasks(op) || Defined(op.tensors(1)).empty()) return;
+  const bool adds = op.boolean(3);
+  const std::vector<Allocations::Scratch> made =
+      MakeIndicesOnCuda(op, PutPlan(op), /*casts=*/!adds, memory);
+  if (adds) AccumulateOnCuda(op, !op.boolean(4), memory);
+  for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
 }
 
 Work IndexPutWork(const OpView& op) {

@@ -40,8 +40,8 @@ bool IsRepeatedInRows(const TensorView& index);
 bool HaveEqualRows(const TensorView& a, const TensorView& b);
 
 // A kernel that writes into argument 0.
-constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
-                        Gradient grad = kGradientUnknown) {
+constexpr OpDef Written(const Words& words, ShapeFn shape, DeviceAllocations allocations,
+                        WorkFn work, Gradient grad = kGradientUnknown) {
   return OpaqueKernel(Family::kIndexing, words, shape, allocations, work, grad, precision::kFollow,
                       Alias::kInPlace);
 }

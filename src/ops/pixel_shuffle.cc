@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "ir/layout.h"
@@ -29,7 +30,7 @@ namespace {
 constexpr std::int64_t kMaxFactor = 1 << 16;
 
 // The operand in the memory format that the result has.
-void ShuffleAllocations(const OpView& op, Allocations& memory) {
+void AllocateShuffle(const OpView& op, std::string_view label, Allocations& memory) {
   memory.Output(0, "aten::resize_");
   const TensorView self = op.self();
   if (op.output().count() == 0) return;
@@ -39,7 +40,12 @@ void ShuffleAllocations(const OpView& op, Allocations& memory) {
       IsContiguousChannelsLast(self.sizes(), self.strides())) {
     return;
   }
-  memory.Free(memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty"));
+  const std::int64_t bytes = allocations::Bytes(self.count(), self.dtype());
+  memory.Free(memory.Allocate(bytes, "aten::empty"), label);
+}
+void ShuffleAllocations(const OpView& op, Allocations& memory) { AllocateShuffle(op, {}, memory); }
+void ChannelAllocations(const OpView& op, Allocations& memory) {
+  AllocateShuffle(op, Allocations::kCaller, memory);
 }
 
 void RequireImage(const TensorView& self) {
@@ -100,16 +106,20 @@ void ChannelShuffleShape(const OpView& op, Outputs& out) {
 }
 
 // On CUDA there is no kernel.
-std::vector<Tensor> ChannelShuffle(Dispatcher& d, const OpView& op) {
-  if (d.target().device == Device::kCuda) {
-    const TensorView self = op.self();
-    const std::int64_t groups = GroupsOf(op);
-    const Tensor grouped =
-        d.Call("aten::reshape", op.arg(0), Dims{self.size(0), groups, self.size(1) / groups, -1});
-    const Tensor dealt =
-        d.Call("aten::contiguous", d.Call("aten::permute", grouped, Dims{0, 2, 1, 3}));
-    return {d.Call("aten::reshape", dealt, Dims(self.sizes()))};
+std::vector<Tensor> NativeChannelShuffle(Dispatcher& d, const OpView& op) {
+  if (d.target().device == Device::kCpu) {
+    return {d.Call("steelyard::channels_shuffled", d.tensor(op, 0), op.arg(1))};
   }
+  const TensorView self = op.self();
+  const std::int64_t groups = GroupsOf(op);
+  const Tensor grouped =
+      d.Call("aten::reshape", op.arg(0), Dims{self.size(0), groups, self.size(1) / groups, -1});
+  const Tensor dealt =
+      d.Call("aten::contiguous", d.Call("aten::permute", grouped, Dims{0, 2, 1, 3}));
+  return {d.Call("aten::reshape", dealt, Dims(self.sizes()))};
+}
+
+std::vector<Tensor> ChannelShuffle(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::native_channel_shuffle", d.tensor(op, 0), op.arg(1))};
 }
 
@@ -136,10 +146,15 @@ constexpr std::array kRows{
         {"aten::pixel_unshuffle", "Pixels gathered as channels of a smaller image.",
          "(Tensor self, int downscale_factor) -> Tensor", "aten::pixel_unshuffle(f32[2,3,6,6], 2)"},
         PixelUnshuffleShape, ShuffleAllocations, gradients::kPixelUnshuffle)),
-    Shuffled(
+    Composite(
+        Family::kDataMovement,
         {"aten::native_channel_shuffle", "Channels of groups dealt out in turn.",
          "(Tensor self, SymInt groups) -> Tensor", "aten::native_channel_shuffle(f32[2,6,4,4], 2)"},
-        ChannelShuffleShape, ShuffleAllocations),
+        NativeChannelShuffle, kGradientFromParts),
+    Shuffled(
+        {"steelyard::channels_shuffled", "The kernel of `native_channel_shuffle` on the CPU.",
+         "(Tensor self, SymInt groups) -> Tensor", "steelyard::channels_shuffled(f32[2,6,4,4], 2)"},
+        ChannelShuffleShape, ChannelAllocations),
     CopyingOut(Composite(
         Family::kView,
         {"aten::channel_shuffle", "Channels of groups dealt out in turn.",

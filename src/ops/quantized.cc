@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/affine.h"
+#include "ops/cuda/copies.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/not_implemented.h"
 #include "ops/gradients/words.h"
@@ -181,11 +182,26 @@ void Int8PackedShape(const OpView& op, Outputs& out) {
   shape::RequireRank("the rows", a, 2);
   shape::RequireRank("the weight", b, 2);
   if (b.dtype() != DType::kInt8) Refuse("the weight is int8, not " + shape::Text(b));
-  if (!a.is_contiguous() || !b.is_contiguous()) Refuse("rows and weight must be contiguous");
+  const bool reads_any = op.target().device == Device::kCuda;
+  if (!reads_any && (!a.is_contiguous() || !b.is_contiguous())) {
+    Refuse("rows and weight must be contiguous");
+  }
   shape::RequireEqual("inner dimensions", a.size(1), b.size(1));
   shape::RequireRank("the scales", op.tensor(2), 1);
   shape::RequireEqual("scales and columns", op.tensor(2).size(0), b.size(0));
   out.Add(a.dtype(), Dims{a.size(0), b.size(0)});
+}
+// On CUDA it is computed in float32.
+void Int8PackedOnCuda(const OpView& op, Allocations& memory) {
+  const auto rows = allocations::Cast(op.self(), DType::kFloat32, memory);
+  const auto weight = cuda::Contiguous(op.tensor(1), memory);
+  const auto scales = allocations::Cast(op.tensor(2), DType::kFloat32, memory);
+  const bool casts = op.output().dtype() != DType::kFloat32;
+  const auto sums =
+      memory.Allocate(casts ? allocations::Bytes(op.output().count(), DType::kFloat32) : 0);
+  memory.Output(0);
+  memory.Free(sums);
+  for (const auto& copy : {scales, weight, rows}) allocations::Free(copy, memory);
 }
 Work PackedWork(const OpView& op) {
   return {.mac = work::Elements(op.output()) * op.self().size(1)};
@@ -432,7 +448,8 @@ constexpr std::array kRows{
              "(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
              "aten::_weight_int8pack_mm(bf16[4,64], i8[32,64], bf16[32])"},
             Int8PackedShape, PackedWork, traffic::ReadAllWriteAll,
-            gradients::kNotImplementedOf<0, 2>),
+            gradients::kNotImplementedOf<0, 2>,
+            {allocations::Via<"aten::empty">, Int8PackedOnCuda}),
     Product({"aten::_weight_int4pack_mm_for_cpu",
              "Product with a weight of four bits, scaled by groups.",
              "(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor",

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/cuda/copies.h"
+#include "ops/cuda/cub.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/words.h"
@@ -198,6 +200,21 @@ void MaskedScatterAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(allocations::Contiguous(op.tensor(2), memory), memory);
 }
 
+// Where each element goes is found by adding up the mask.
+void MaskedScatterOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self(), mask = op.tensor(1);
+  if (self.count() == 0) return;
+  const std::int64_t count = self.count();
+  const auto places = memory.Allocate(allocations::Bytes(count, DType::kInt64));
+  const bool lies = mask.is_contiguous() && mask.count() == count;
+  const auto copy = memory.Allocate(lies ? 0 : allocations::Bytes(count, DType::kBool));
+  memory.Free(memory.Allocate(cuda::ScanBytes(count)));
+  const auto source = cuda::Contiguous(op.tensor(2), memory);
+  allocations::Free(source, memory);
+  memory.Free(copy);
+  memory.Free(places);
+}
+
 std::vector<Tensor> MaskedScatter(Dispatcher& d, const OpView& op) {
   const Dims sizes = shape::Broadcast({op.self(), op.tensor(1)});
   const Tensor self = d.Call("aten::expand", d.tensor(op, 0), sizes);
@@ -314,7 +331,8 @@ constexpr std::array kRows{
     Written({"aten::masked_scatter_", "Elements written one after the other where a mask is true.",
              "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
              "aten::masked_scatter_(f32[4,3], bool[4,3], f32[12])"},
-            MaskedScatterShape, MaskedScatterAllocations, kMask, gradients::kMaskedScatter),
+            MaskedScatterShape, {MaskedScatterAllocations, MaskedScatterOnCuda}, kMask,
+            gradients::kMaskedScatter),
     CopyingOut(
         Composite(Family::kIndexing,
                   {"aten::masked_scatter", "A copy with elements written where a mask is true.",

@@ -98,6 +98,7 @@ void RequireScatter(const OpView& op) {
 // (can_use_expanded_index_path).
 bool ByLongRows(const OpView& op) {
   constexpr std::int64_t kLongRow = 16;
+  if (op.target().device == Device::kCuda) return false;
   const TensorView self = op.self(), index = op.tensor(2), source = op.tensor(3);
   const bool fits = IsFloating(self.dtype()) && self.dtype() != DType::kFloat16 &&
                     self.count() > 0 && source.count() > 0 && index.rank() > 0 &&
@@ -158,6 +159,7 @@ std::vector<Tensor> ScatterReduceInPlace(Dispatcher& d, const OpView& op) {
 // Of a vector the kernel counts on its way, whatever the reduction is; else slices are counted in a
 // step of its own, for means alone.
 std::vector<Tensor> IndexReduceInto(Dispatcher& d, const OpView& op, const Tensor& out) {
+  const bool on_cpu = d.target().device == Device::kCpu;
   RequireSlices(op);
   RequireIndex(op.tensor(2));
   if (!IsReduction(op.text(4)) || op.text(4) == "sum") {
@@ -168,8 +170,9 @@ std::vector<Tensor> IndexReduceInto(Dispatcher& d, const OpView& op, const Tenso
     const Tensor index = d.Call("aten::to.dtype", d.tensor(op, 2), DType::kInt64);
     d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), index, NeutralOf(op.text(4), out));
   }
-  const Tensor places = d.Call("aten::contiguous", d.tensor(op, 2));
-  if (out.rank() <= 1) {
+  Tensor places;
+  if (on_cpu) places = d.Call("aten::contiguous", d.tensor(op, 2));
+  if (on_cpu && out.rank() <= 1) {
     const Tensor counts = NewCounts(d, out, includes);
     d.Call("steelyard::index_reduced_and_counted", out, counts, d.tensor(op, 2), d.tensor(op, 3),
            op.arg(4));
@@ -191,7 +194,7 @@ std::vector<Tensor> IndexReduce(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> IndexReduceInPlace(Dispatcher& d, const OpView& op) {
   shape::RequireWritable(op.self());
-  if (op.tensor(2).count() == 0) return {d.tensor(op, 0)};
+  if (op.tensor(2).count() == 0 && d.target().device == Device::kCpu) return {d.tensor(op, 0)};
   return IndexReduceInto(d, op, d.tensor(op, 0));
 }
 

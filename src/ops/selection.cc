@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "ops/cuda/copies.h"
+#include "ops/cuda/nonzero.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image_backward.h"
 #include "ops/gradients/indexing.h"
@@ -19,17 +21,31 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
 
 // --- nonzero ------------------------------------------------------------------------------------
 
-// One row for each element that is not zero, written column by column.
+// Strides of rows that are written column by column; CUDA has a transposed matrix.
+Dims ByColumns(const OpView& op, std::int64_t rows) {
+  const bool on_cuda = op.target().device == Device::kCuda;
+  return {1, on_cuda ? std::max<std::int64_t>(rows, 1) : rows};
+}
+
+// One row for each element that is not zero.
 void NonzeroShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   const std::int64_t count = out.FromData(0, 0, self.count());
-  out.Add(DType::kInt64, Dims{count, self.rank()}, Dims{1, count});
+  out.Add(DType::kInt64, Dims{count, self.rank()}, ByColumns(op, count));
+}
+
+void NonzeroOnCuda(const OpView& op, Allocations& memory) {
+  const cuda::Searched in = cuda::SearchedIn(op.self());
+  const cuda::Search search = cuda::BeginSearch(in, op.target(), memory);
+  memory.Output(0);
+  cuda::EndSearch(search, in, op.target(), memory);
 }
 
 Work NonzeroWork(const OpView& op) {
@@ -58,7 +74,9 @@ std::vector<Tensor> Where(Dispatcher& d, const OpView& op) {
 
 void PlacesShape(const OpView& op, Outputs& out) {
   if (op.integer(1) < 0) Refuse("a negative number of places");
-  out.Add(DType::kInt64, Dims{op.integer(1), op.self().rank()});
+  const Dims sizes{op.integer(1), op.self().rank()};
+  const bool on_cuda = op.target().device == Device::kCuda;
+  out.Add(DType::kInt64, sizes, on_cuda ? ByColumns(op, sizes[0]) : ContiguousStrides(sizes));
 }
 
 // The list of all of them, which may be as many as there are elements.
@@ -67,6 +85,23 @@ void PlacesAllocations(const OpView& op, Allocations& memory) {
   if (op.integer(1) == 0) return;
   const Count numbers = work::Elements(op.self()) * op.self().rank();
   memory.Free(memory.Allocate(allocations::Bytes(numbers, DType::kInt64)));
+}
+
+// On CUDA as many blocks of threads as there are multiprocessors (of single bytes twice as many),
+// or fewer, count what each finds in tiles, and the counts are added up.
+void PlacesOnCuda(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kNumberBytes = 4, kTile = std::int64_t{512} * 16;
+  memory.Output(0, "aten::empty");
+  if (op.integer(1) == 0 || op.self().count() == 0) return;
+  const auto copy = cuda::Contiguous(op.self(), memory);
+  const std::int64_t count = op.self().count();
+  const std::int64_t most = op.target().multiprocessors * (BitsOf(op.self().dtype()) == 8 ? 2 : 1);
+  const std::int64_t tiles = DivideUp(DivideUp(count, kTile), most);
+  const std::int64_t blocks = DivideUp(count, kTile * tiles);
+  const auto counts = memory.Allocate(blocks * kNumberBytes);
+  memory.Free(memory.Allocate(2 * blocks * kNumberBytes));
+  memory.Free(counts);
+  allocations::Free(copy, memory);
 }
 
 // --- count_nonzero ------------------------------------------------------------------------------
@@ -118,6 +153,22 @@ void SelectedAllocations(const OpView& op, Allocations& memory) {
   memory.Free(first);
 }
 
+// Both are expanded and the tensor is indexed by the mask: a list of positions for each dimension.
+void SelectedOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self(), mask = op.tensor(1);
+  const Dims sizes = shape::Broadcast({self, mask});
+  cuda::Searched in{.elements = Candidates(op), .rank = std::max(sizes.size(), 1)};
+  if (!mask.is_contiguous() || mask.count() != in.elements.value()) {
+    in.copied = allocations::Bytes(in.elements, DType::kBool);
+  }
+  const cuda::Search search = cuda::BeginSearch(in, op.target(), memory);
+  const auto positions =
+      memory.Allocate(allocations::Bytes(Count(op.output().count()) * in.rank, DType::kInt64));
+  cuda::EndSearch(search, in, op.target(), memory);
+  memory.Output(0);
+  memory.Free(positions);
+}
+
 Work SelectedWork(const OpView& op) {
   return {.compare = Candidates(op), .move = work::Elements(op.output())};
 }
@@ -161,7 +212,7 @@ constexpr std::array kRows{
     OpaqueKernel(Family::kIndexing,
                  {"aten::nonzero", "Positions of the elements that are not zero.",
                   "(Tensor self) -> Tensor", "aten::nonzero(bool[4,6])"},
-                 NonzeroShape, allocations::OutputsOnly, NonzeroWork, kNoGradient),
+                 NonzeroShape, {allocations::OutputsOnly, NonzeroOnCuda}, NonzeroWork, kNoGradient),
     Composite("aten::argwhere", "Positions of the elements that are not zero.",
               "(Tensor self) -> Tensor", "aten::argwhere(bool[4,6])", Family::kIndexing, Argwhere,
               precision::kFollow),
@@ -177,8 +228,8 @@ constexpr std::array kRows{
                  {"aten::nonzero_static", "The first positions of elements that are not zero.",
                   "(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
                   "aten::nonzero_static(f32[4,4], size=6)"},
-                 PlacesShape, PlacesAllocations, work::PerInput<work::PerElement{.compare = 1}>,
-                 kNoGradient),
+                 PlacesShape, {PlacesAllocations, PlacesOnCuda},
+                 work::PerInput<work::PerElement{.compare = 1}>, kNoGradient),
     CopyingOut(
         Composite(Family::kReduction,
                   {"aten::count_nonzero", "How many elements are not zero.",
@@ -198,7 +249,8 @@ constexpr std::array kRows{
         Family::kIndexing,
         {"aten::masked_select", "Elements chosen by a mask.",
          "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])"},
-        SelectedShape, SelectedAllocations, SelectedWork, gradients::kMaskedSelect),
+        SelectedShape, {SelectedAllocations, SelectedOnCuda}, SelectedWork,
+        gradients::kMaskedSelect),
     Composite("aten::masked_select_backward", "The gradient of elements chosen by a mask.",
               "(Tensor grad, Tensor input, Tensor mask) -> Tensor",
               "aten::masked_select_backward(f32[24], f32[4,6], bool[4,6])", Family::kIndexing,

@@ -13,8 +13,10 @@ A size of an event is what is asked for, of a free negative. Who asks is not kno
 
 import gc
 import json
+import math
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import recorder
@@ -26,6 +28,8 @@ from steps import Step
 from steps import attempt as attempt_step
 
 ALLOCATED, FREED = "alloc", "free_requested"
+# What the stub's kernels find (tools/cuda_without_gpu).
+FOUND = "FAKE_FOUND"
 # Far more than one call makes.
 MOST_EVENTS = 100_000
 
@@ -58,8 +62,28 @@ def observe_step(step: Step) -> Seen:
     return seen
 
 
+def most_found(call: Call) -> int | None:
+    """How many elements of masks, or that are not zero, rows take there to be: as many as can."""
+    op, tensors = call.op, list(call.tensors())
+    if op.startswith(("aten::nonzero", "aten::argwhere", "aten::where")):
+        return math.prod(tensors[0].sizes)
+    try:
+        if op.startswith("aten::masked"):
+            pair = tensors[1:] if op == "aten::masked_select_backward" else tensors[:2]
+            sizes: Sequence[int] = torch.broadcast_shapes(*(t.sizes for t in pair))
+            return math.prod(sizes)
+    except RuntimeError:
+        return None  # PyTorch refuses it
+    masks = [math.prod(t.sizes) for t in tensors[1:] if t.dtype in ("bool", "u8")]
+    return min(masks) if op.startswith("aten::index") and masks else None
+
+
 def observe(asked: dict[str, Any]) -> Seen:
     call = parse(asked["call"])
+    found = most_found(call)
+    os.environ.pop(FOUND, None)
+    if found is not None:
+        os.environ[FOUND] = str(found)
     if "leaves" not in asked:
         return observe_call(call)
     return observe_step(Step(call, tuple(asked["leaves"]), asked["reduction"], asked["in_place"]))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where rows and PyTorch on CUDA differ: each with the reason, as known.py has them for the CPU."""
 
+import math
 from fnmatch import fnmatch
 from typing import Any
 
 import known
-from calls import Call
+from calls import Call, Tensor
 from compare import Extent
 from known import Known, excuses
 from table import Row
@@ -15,10 +16,6 @@ LAPACK = "MAGMA and cuSOLVER, which stand for LAPACK, are not modelled, and the 
 
 # Rows that a device without kernels cannot tell anything of, as patterns of their names.
 UNSEEN = {
-    "aten::nonzero*": "how many there are is found by a kernel",
-    "aten::argwhere": "how many there are is found by a kernel",
-    "aten::where": "how many there are is found by a kernel",
-    "aten::masked_select": "how many there are is found by a kernel",
     "aten::combinations": "how many there are is found by a kernel",
     "aten::bincount": "how many there are is found by a kernel",
     "aten::*unique*": "how many there are is found by a kernel",
@@ -64,7 +61,6 @@ UNSEEN = {
 SLOW = "convolutions without cuDNN are not modelled on CUDA"
 LAYOUTS = "copies of operands in some layouts, or casts of some dtypes, are not modelled"
 DOUBLES = "double precision has no channels-last kernels, and shapes are not checked"
-SCANS = "scans of masks and counts by CUB are not modelled"
 MANY = "calls of very many results were not looked at"
 KERNELS = "the kernels of CUDA and their scratch are not modelled"
 
@@ -79,25 +75,9 @@ OPEN = {
     "aten::_conv_depthwise2d": "PyTorch does not check its dilation",
     "aten::_scaled_dot_product_efficient_attention_backward": "its caller checks",
     "aten::_fused_rms_norm": "gradients by what it was scaled with are not modelled",
-    "aten::native_channel_shuffle": "on CUDA they are views",
-    "aten::copy_": "a number is copied through a tensor like the result",
     "aten::to.other": "a number stays on the host, and what becomes like it",
-    "aten::index_select": "nothing may be selected from nothing",
-    "aten::index_put_": "of no rows values of other dtypes are not written",
-    "aten::index_reduce*": LAYOUTS,
-    "aten::masked_*": SCANS,
-    "aten::mm": LAYOUTS,
     "aten::_trilinear": LAYOUTS,
-    "aten::_scaled_grouped_mm": KERNELS,
-    "aten::trace_backward": "its gradient is copied in other steps",
     "aten::renorm": "gradients of bfloat16 in columns",
-    "aten::linalg_matrix_norm": LAPACK,
-    "aten::*ctc_loss*": KERNELS,
-    "aten::_grouped_mm": KERNELS,
-    "aten::_weight_int8pack_mm": KERNELS,
-    "aten::_cdist_*": KERNELS,
-    "aten::scatter_reduce.two": LAYOUTS,
-    "aten::_foreach_norm.Scalar": "lists of mixed or empty tensors, and gradients",
     "aten::split.Tensor": MANY,
     "aten::unsafe_split.Tensor": MANY,
     "aten::unbind.int": MANY,
@@ -108,10 +88,15 @@ OPEN = {
     "aten::native_dropout_backward": "its caller gives equal sizes",
     "aten::binary_cross_entropy_backward": "targets that are larger than the input",
     "aten::convolution_backward": "its caller checks",
-    "aten::cov": "weights are checked in other steps",
-    "aten::corrcoef": "weights are checked in other steps",
-    "aten::*pdist*": KERNELS,
     "quantized_decomposed::choose_qparams*": "numbers on the host are compared in other steps",
+}
+
+
+# Refusals, as patterns of their messages, of calls that PyTorch takes where kernels do nothing.
+REFUSALS = {
+    "*there is nothing to select from*": "the kernel would find the index out of bounds",
+    "*factors of matrices are not modelled on CUDA*": LAPACK,
+    "*aten::index_put_*[[,]0[],]*cannot be written into*": "PyTorch looks at none of no elements",
 }
 
 
@@ -126,6 +111,17 @@ LONGEST_ROW = 2048
 
 def has_long_rows(call: Call) -> bool:
     return any(size > LONGEST_ROW for t in call.tensors() for size in t.sizes)
+
+
+def fills_masks(call: Call) -> bool:
+    """Whether one value is written where masks hold."""
+    values = argument(call, 2, "values")
+    indices = argument(call, 1, "indices")
+    return (
+        isinstance(values, Tensor)
+        and math.prod(values.sizes) == 1
+        and all(t.dtype in ("bool", "u8") for t in indices if isinstance(t, Tensor))
+    )
 
 
 # Calls in which a row's events differ.
@@ -147,6 +143,12 @@ DIFFERENCES: tuple[Known, ...] = (
         "of one element the gradient goes earlier",
         lambda call: not known.has_several(call),
     ),
+    Known(
+        "aten::*index_put*",
+        "one value is taken to be a number of Python, which lies in the host's memory",
+        fills_masks,
+    ),
+    Known("aten::trace_backward", "how many indices differ is found by a kernel"),
     Known("aten::mode", "how many differ is found by a kernel", has_long_rows),
 )
 
@@ -157,8 +159,10 @@ def reason(row: Row) -> str | None:
     return known.namespace_reason(row.name) or next(unseen, None)
 
 
-def extent_of(row: Row, call: Call) -> Extent:
-    """How much of the call to compare."""
+def extent_of(row: Row, call: Call, refusal: str) -> Extent:
+    """How much of the call to compare, `refusal` being what the row says against it."""
+    if any(fnmatch(refusal, pattern) for pattern in REFUSALS):
+        return Extent.NOTHING
     if any(fnmatch(row.name, pattern) for pattern in OPEN):
         return Extent.NOTHING
     found = [entry.extent for entry in DIFFERENCES if excuses(entry, row, call)]

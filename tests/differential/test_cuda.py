@@ -74,9 +74,9 @@ def extent_of(row: Row, what: str | Step, refusal: str) -> Extent:
     """How much to compare."""
     if isinstance(what, Step):
         extent = known.extent_of_step(row, what.call, refusal)
-        return min(extent, known_cuda.extent_of(row, what.call))
+        return min(extent, known_cuda.extent_of(row, what.call, refusal))
     call = parse(what)
-    return min(known.extent_of(row, call, refusal), known_cuda.extent_of(row, call))
+    return min(known.extent_of(row, call, refusal), known_cuda.extent_of(row, call, refusal))
 
 
 def spelled(trials: Sequence[Trial], row: Row) -> list[str]:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ir/layout.h"
 #include "ops/cuda/capability.h"
 #include "ops/cuda/releases.h"
 #include "ops/rules/product.h"
@@ -29,6 +30,9 @@ bool AddsBiasInLt(const OpView& op, int first) {
 bool IsRead(const TensorView& factor) {
   if (factor.rank() < 2)
     return factor.rank() == 0 || factor.is_contiguous() || factor.stride(0) != 0;
+  const bool is_dense = factor.rank() == 2 && !factor.value().conjugated &&
+                        IsNonOverlappingAndDense(factor.sizes(), factor.strides());
+  if (is_dense) return true;
   if (!product::BlasReads(factor)) return false;
   return !factor.value().conjugated || product::BlasConjugates(factor, /*by_rows=*/true);
 }

@@ -30,6 +30,12 @@ std::int64_t TileStates(std::int64_t count, std::int64_t tile) {
   return (DivideUp(count, tile) + kWarp) * kStateBytes;
 }
 
+// The same in 8 bytes for each.
+std::int64_t SmallTileStates(std::int64_t count, std::int64_t tile) {
+  constexpr std::int64_t kWarp = 32, kStateBytes = 8;
+  return (DivideUp(count, tile) + kWarp) * kStateBytes;
+}
+
 // The tile of those of an algorithm, by generation.
 struct Tiles {
   std::int64_t hopper, ampere, others;
@@ -97,14 +103,29 @@ std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target, std::int
 }
 
 std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t width) {
-  constexpr std::int64_t kWarp = 32, kStateBytes = 8;
   const bool wide = width == kWidth;
   const int capability = target.capability;
   const std::int64_t tile = capability > kHopper    ? (wide ? 4224 : 5760)
                             : capability == kHopper ? (wide ? 4224 : 6528)
                             : capability == kAmpere ? (wide ? 1920 : 4608)
                                                     : (wide ? 640 : 1280);
-  return Together({(DivideUp(count, tile) + kWarp) * kStateBytes, 1});
+  return Together({SmallTileStates(count, tile), 1});
+}
+
+std::int64_t SelectBytes(std::int64_t count, const Target& target) {
+  constexpr std::int64_t kBlackwell = 3520;
+  constexpr Tiles kTiles{4224, 2304, 640};
+  const std::int64_t tile = target.capability > kHopper ? kBlackwell : kTiles.of(target);
+  return Together({SmallTileStates(count, tile), 1});
+}
+
+// One block sums a tile; else each block has a sum, and there are five for each that fits on the
+// device, as far as threads allow.
+std::int64_t SumBytes(std::int64_t count, const Target& target) {
+  constexpr std::int64_t kThreads = 256, kTile = kThreads * 16, kBlocksPerResident = 5;
+  if (count <= kTile) return 1;
+  const std::int64_t resident = target.multiprocessor_threads / kThreads;
+  return Together({target.multiprocessors * resident * kBlocksPerResident * 4});
 }
 
 std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target, std::int64_t width) {

@@ -25,6 +25,10 @@ std::int64_t SortSegmentsBytes(std::int64_t count, PairWidths widths = {});
 std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target, std::int64_t width = 8);
 // DeviceSelect::Unique of `count` numbers of 4 or 8 bytes.
 std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t width);
+// DeviceSelect of positions among `count`, by flags.
+std::int64_t SelectBytes(std::int64_t count, const Target& target);
+// DeviceReduce::Sum of `count` numbers of 4 bytes.
+std::int64_t SumBytes(std::int64_t count, const Target& target);
 // DeviceScan by key of `count` keys and numbers of 4 or 8 bytes.
 std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target, std::int64_t width = 8);
 // DeviceScan of `count` numbers of 8 bytes, or of 2, 4 or 8.

@@ -21,7 +21,9 @@ std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int
 std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
 
 void RequireTrue(Dispatcher& d, const Tensor& condition) {
-  d.Call("aten::new_ones", condition, Dims{});
+  const Tensor one = d.Call("aten::new_ones", condition, Dims{});
+  // Which makes nothing on the CPU.
+  if (d.target().device == Device::kCuda) d.CallMany("aten::equal", condition, one);
 }
 
 }  // namespace steelyard::decompose

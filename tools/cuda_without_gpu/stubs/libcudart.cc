@@ -230,6 +230,15 @@ EXPORT cudaError_t cudaFreeHost(void *p) {
   if (it != host.end()) munmap(p, it->second), host.erase(it);
   return cudaSuccess;
 }
+// What a kernel would have counted (FAKE_FOUND) instead of what memory holds.
+static bool found(void *to, size_t n, cudaMemcpyKind kind) {
+  const char *text = getenv("FAKE_FOUND");
+  if (!text || kind != cudaMemcpyDeviceToHost || (n != sizeof(int) && n != sizeof(long long)))
+    return false;
+  long long count = strtoll(text, nullptr, 10);
+  memcpy(to, &count, n);
+  return true;
+}
 static cudaError_t copy(void *to, const void *from, size_t n) {
   if (n <= device().copied) memmove(to, from, n);
   return cudaSuccess;
@@ -238,12 +247,12 @@ static cudaError_t fill(void *to, int value, size_t n) {
   if (n <= device().copied) memset(to, value, n);
   return cudaSuccess;
 }
-EXPORT cudaError_t cudaMemcpy(void *to, const void *from, size_t n, cudaMemcpyKind) {
-  return copy(to, from, n);
+EXPORT cudaError_t cudaMemcpy(void *to, const void *from, size_t n, cudaMemcpyKind kind) {
+  return found(to, n, kind) ? cudaSuccess : copy(to, from, n);
 }
-EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, cudaMemcpyKind,
+EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, cudaMemcpyKind kind,
                                    cudaStream_t) {
-  return copy(to, from, n);
+  return found(to, n, kind) ? cudaSuccess : copy(to, from, n);
 }
 EXPORT cudaError_t cudaMemset(void *to, int value, size_t n) { return fill(to, value, n); }
 EXPORT cudaError_t cudaMemsetAsync(void *to, int value, size_t n, cudaStream_t) {

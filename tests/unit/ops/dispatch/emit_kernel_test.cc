@@ -13,7 +13,7 @@
 namespace steelyard {
 namespace {
 
-std::vector<Node> KernelsOf(std::string_view text) {
+std::vector<Node> EmittedNodesOf(std::string_view text) {
   const Result<Program> program = ParseText(text, "test.syt");
   EXPECT_TRUE(program) << Describe(program.error());
   const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
@@ -27,7 +27,7 @@ std::vector<Node> KernelsOf(std::string_view text) {
 
 // Of kernels inside of composites, of whose results no file tells.
 TEST(EmitKernel, AlikeCallsHaveOneNumber) {
-  const std::vector<Node> nodes = KernelsOf(
+  const std::vector<Node> nodes = EmittedNodesOf(
       "input %x: f32[4,8]\ninput %y: f32[4,8]\ninput %z: f32[2,8]\nparameter %w: f32[3,8]\n"
       "%a = aten::linear(%x, %w)\n%b = aten::linear(%y, %w)\n%c = aten::linear(%z, %w)\n"
       "return %a, %b, %c\n");
@@ -42,7 +42,7 @@ TEST(EmitKernel, AlikeCallsHaveOneNumber) {
 
 TEST(EmitKernel, WhatDataDecideHasNoNumber) {
   const std::vector<Node> nodes =
-      KernelsOf("input %x: f32[4,8]\n%a: i64[32,2] = aten::nonzero(%x)\nreturn %a\n");
+      EmittedNodesOf("input %x: f32[4,8]\n%a: i64[32,2] = aten::nonzero(%x)\nreturn %a\n");
   ASSERT_EQ(nodes.size(), 1U);
   EXPECT_EQ(nodes[0].kernel, kNoId);
 }
