@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/cudnn_recurrent.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/recurrent_cells.h"
@@ -405,9 +406,13 @@ std::vector<Tensor> Lstm(Dispatcher& d, const OpView& op) {
   const std::vector<Tensor> states = d.tensors(op, 1), weights = d.tensors(op, 2);
   const Stack stack = StackOf(op, states, weights);
   shape::RequireRank("the input", op.self(), 3);
+  if (const auto results = RunInCudnn(d, op, CudnnCell::kLstm, states[0], states[1])) {
+    return *results;
+  }
   const DType dtype = op.self().dtype();
   const bool by_onednn =
-      dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+      d.target().device == Device::kCpu &&
+      (dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat16);
   if (!by_onednn || stack.projects || op.self().count() == 0) {
     return LstmBySteps(d, op, states, weights, stack);
   }

@@ -14,6 +14,7 @@
 #include <array>
 #include <utility>
 
+#include "ops/cudnn_recurrent.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
@@ -228,12 +229,13 @@ std::vector<Weights> WeightsOfCells(const std::vector<Tensor>& params, std::size
 }
 
 // input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-template <recurrent::Cell kCell, int kGates>
+template <recurrent::Cell kCell, int kGates, CudnnCell kCudnn>
 std::vector<Tensor> OverSequence(Dispatcher& d, const OpView& op) {
   const std::int64_t layers = op.integer(4);
   if (layers < 1 || layers > kMostLayers) Refuse(fmt::format("a network of {} layers", layers));
   shape::RequireRank("the input", op.self(), 3);
   shape::RequireRank("the state", op.tensor(1), 3);
+  if (auto results = RunInCudnn(d, op, kCudnn, d.tensor(op, 1), {})) return *results;
   const bool batch_first = op.boolean(8);
   const Tensor input =
       batch_first ? d.Call("aten::transpose.int", d.tensor(op, 0), 0, 1) : d.tensor(op, 0);
@@ -318,19 +320,19 @@ constexpr std::array kRows{
              "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
              "aten::gru.input(f32[5,2,8], f32[1,2,6], [f32[18,8],f32[18,6],f32[18],f32[18]], True, "
              "1, 0.0, False, False, False)"},
-            OverSequence<recurrent::GruStep, 3>),
+            OverSequence<recurrent::GruStep, 3, CudnnCell::kGru>),
     Network({"aten::rnn_tanh.input", "Hyperbolic tangents of sums over a sequence.",
              "(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
              "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
              "aten::rnn_tanh.input(f32[2,5,8], f32[1,2,6], [f32[6,8],f32[6,6],f32[6],f32[6]], "
              "True, 1, 0.0, False, False, True)"},
-            OverSequence<recurrent::SimpleStep<"aten::tanh">, 1>),
+            OverSequence<recurrent::SimpleStep<"aten::tanh">, 1, CudnnCell::kTanh>),
     Network({"aten::rnn_relu.input", "Rectified sums over a sequence, in both directions.",
              "(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
              "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
              "aten::rnn_relu.input(f32[5,2,8], f32[2,2,6], "
              "[f32[6,8],f32[6,6],f32[6,8],f32[6,6]], False, 1, 0.0, False, True, False)"},
-            OverSequence<recurrent::SimpleStep<"aten::relu">, 1>),
+            OverSequence<recurrent::SimpleStep<"aten::relu">, 1, CudnnCell::kRelu>),
     Casting(
         precision::kLowOnCuda,
         Network({"aten::lstm_cell", "A step of long short-term memory.",

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 
+#include "ops/cudnn_recurrent.h"
 #include "ops/fourier.h"
 #include "ops/lapack.h"
 #include "ops/numerical_gradient.h"
@@ -107,6 +108,7 @@ constexpr std::array kFamilies{
     &ops::Complex,
     &ops::RecurrentCells,
     &ops::FusedCells,
+    &ops::CudnnRecurrent,
     &ops::Sampling,
     &ops::Distance,
     &ops::Fourier,

@@ -11,7 +11,6 @@ from compare import Extent
 from known import Known, excuses
 from table import Row
 
-RECURRENT = "cuDNN's sizes of weights and of what it keeps are not answered without a device"
 LAPACK = "MAGMA and cuSOLVER, which stand for LAPACK, are not modelled, and the refusal says so"
 
 # Rows that a device without kernels cannot tell anything of, as patterns of their names.
@@ -53,9 +52,6 @@ UNSEEN = {
     "aten::matrix_power": LAPACK,
     "aten::_linalg_check_errors": "it reads what a kernel has found",
     "aten::_scaled_mm": "cuBLASLt's workspace is not modelled, and the refusal says so",
-    "aten::lstm.input": RECURRENT,
-    "aten::gru.input": RECURRENT,
-    "aten::rnn_*.input": RECURRENT,
 }
 
 SLOW = "convolutions without cuDNN are not modelled on CUDA"
@@ -94,6 +90,8 @@ OPEN = {
 
 # Refusals, as patterns of their messages, of calls that PyTorch takes where kernels do nothing.
 REFUSALS = {
+    "*the input has 4 dimensions, not 3*": "cuDNN's recurrent networks do not check",
+    "*the state has 4 dimensions, not 3*": "cuDNN's recurrent networks do not check",
     "*there is nothing to select from*": "the kernel would find the index out of bounds",
     "*factors of matrices are not modelled on CUDA*": LAPACK,
     "*aten::index_put_*[[,]0[],]*cannot be written into*": "PyTorch looks at none of no elements",

@@ -108,11 +108,21 @@ def on_device(made: torch.Tensor) -> torch.Tensor:
     return out
 
 
+# Recurrent networks that cuDNN has on CUDA, by the numbers of its kinds.
+CUDNN_MODES = {
+    "aten::rnn_relu.input": 0,
+    "aten::rnn_tanh.input": 1,
+    "aten::lstm.input": 2,
+    "aten::gru.input": 3,
+}
+
+
 class Made:
     """A call with its tensors made, filled with `number` (zeros are no divisors)."""
 
     def __init__(self, call: Call, number: int) -> None:
         self.inputs: list[torch.Tensor] = []
+        self.buffer: torch.Tensor | None = None  # of a recurrent network's weights
         self.function = overload(call.op)
         self.op = call.op
         self.args = [self.make(value, number) for value in call.args]
@@ -120,6 +130,25 @@ class Made:
         arguments = {argument.name for argument in self.function._schema.arguments}
         if DEVICE != "cpu" and "device" in arguments:
             self.kwargs.setdefault("device", torch.device(DEVICE))
+        if DEVICE != "cpu" and call.op in CUDNN_MODES:
+            self.flatten_weights()
+
+    def flatten_weights(self) -> None:
+        """Puts the weights of a recurrent network into one buffer, as modules have them on CUDA."""
+        hidden, params, biased, layers, _, _, both_ways, batch_first = self.args[1:9]
+        state, cells = hidden if isinstance(hidden, list) else (hidden, hidden)
+        projected = state.size(2) if state.size(2) != cells.size(2) else 0
+        each = (4 if biased else 2) + (1 if projected else 0)
+        sizes = (params[0].size(1), CUDNN_MODES[self.op], cells.size(2), projected, layers)
+        self.buffer = torch._cudnn_rnn_flatten_weight(params, each, *sizes, batch_first, both_ways)
+
+    def is_buffer(self, tensor: torch.Tensor) -> bool:
+        """Whether it is the weights of a recurrent network as a whole."""
+        return (
+            self.buffer is not None
+            and tensor.data_ptr() == self.buffer.data_ptr()
+            and tensor.shape == self.buffer.shape
+        )
 
     def make(self, value: Any, number: int) -> Any:
         if isinstance(value, Tensor):

@@ -153,7 +153,7 @@ class MadeStep(Made):
         for tensor in self.inputs:
             if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
                 tensor.as_strided(
-                    (tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,)
+                    (tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,), 0
                 ).fill_(1)
                 make_matrices(tensor, self.op)
         for i in step.leaves:
@@ -212,7 +212,8 @@ def attempt(step: Step) -> tuple[MadeStep | None, Seen]:
     saved: list[str] = []
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:
-        saved.append(described(tensor))
+        if not made.is_buffer(tensor):
+            saved.append(described(tensor))
         return tensor
 
     try:
