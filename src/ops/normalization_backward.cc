@@ -54,16 +54,29 @@ DType ParameterType(const OpView& op) {
   return op.tensor(1).dtype();
 }
 
+// Without training CUDA scales the gradient alone, in its order, unless one kernel gives all.
+Dims ImageStrides(const OpView& op, bool reduces) {
+  const TensorView input = op.tensor(1);
+  const bool on_cuda = op.target().device == Device::kCuda;
+  if (!on_cuda || op.boolean(7) || (reduces && !cuda::WalksChannelsLast(input))) {
+    return window::StridesLike(input, input.sizes());
+  }
+  const std::array operands{Layout{op.self().sizes(), op.self().strides()}};
+  return IteratorStrides(input.sizes(), operands);
+}
+
 void BatchBackwardShape(const OpView& op, Outputs& out) {
   const TensorView input = op.tensor(1);
   const bool on_cuda = op.target().device == Device::kCuda;
-  const Dims channels = on_cuda && op.given(2) ? Dims(op.tensor(2).sizes()) : Dims{input.size(1)};
+  const bool reduces = op.boolean(7) || Wants(op, kScale) || Wants(op, kShift);
+  // One kernel sums for both parameters, and gives empty gradients of those that are not there.
+  const bool both = on_cuda && cuda::SumsChannelsLast(op) && reduces;
+  const Dims channels = !on_cuda      ? Dims{input.size(1)}
+                        : op.given(2) ? Dims(op.tensor(2).sizes())
+                                      : Dims{both ? 0 : input.size(1)};
   const DType dtype = ParameterType(op);
-  const bool both = on_cuda && op.given(2) && cuda::SumsChannelsLast(op) &&
-                    (op.boolean(7) || Wants(op, kScale) || Wants(op, kShift));
-  Wants(op, kImage)
-      ? out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()))
-      : out.AddNone();
+  Wants(op, kImage) ? out.Add(input.dtype(), input.sizes(), ImageStrides(op, reduces))
+                    : out.AddNone();
   both || Wants(op, kScale) ? out.Add(dtype, channels) : out.AddNone();
   both || Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
 }

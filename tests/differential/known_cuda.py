@@ -70,7 +70,6 @@ OPEN = {
     "aten::cudnn_convolution": DOUBLES,
     "aten::_conv_depthwise2d": "PyTorch does not check its dilation",
     "aten::_scaled_dot_product_efficient_attention_backward": "its caller checks",
-    "aten::_fused_rms_norm": "gradients by what it was scaled with are not modelled",
     "aten::to.other": "a number stays on the host, and what becomes like it",
     "aten::_trilinear": LAYOUTS,
     "aten::renorm": "gradients of bfloat16 in columns",
@@ -91,7 +90,7 @@ OPEN = {
 # Refusals, as patterns of their messages, of calls that PyTorch takes where kernels do nothing.
 REFUSALS = {
     "*the input has 4 dimensions, not 3*": "cuDNN's recurrent networks do not check",
-    "*the state has 4 dimensions, not 3*": "cuDNN's recurrent networks do not check",
+    "*the state has * dimensions, not 3*": "cuDNN's recurrent networks do not check",
     "*there is nothing to select from*": "the kernel would find the index out of bounds",
     "*factors of matrices are not modelled on CUDA*": LAPACK,
     "*aten::index_put_*[[,]0[],]*cannot be written into*": "PyTorch looks at none of no elements",

@@ -36,10 +36,6 @@ Walk WalkOf(const TensorView& image) {
                                                                   : Walk::kAny;
 }
 
-bool WalksLast(const TensorView& t) {
-  return WalkOf(t) == Walk::kChannelsLast || IsContiguousChannelsLast(t.sizes(), t.strides());
-}
-
 bool AreContiguous(const OpView& op, std::span<const int> arguments) {
   return std::ranges::all_of(arguments,
                              [&](int i) { return !op.given(i) || op.tensor(i).is_contiguous(); });
@@ -84,6 +80,11 @@ void StageMoments(const OpView& op, Allocations& memory) {
 }
 
 }  // namespace
+
+bool WalksChannelsLast(const TensorView& image) {
+  return WalkOf(image) == Walk::kChannelsLast ||
+         IsContiguousChannelsLast(image.sizes(), image.strides());
+}
 
 void BatchNorm(const OpView& op, Allocations& memory) {
   for (int i = 0; i < 3; ++i) memory.Output(i, kFactory);
@@ -135,14 +136,15 @@ void GradientsAtOnce(const OpView& op, Allocations& memory) {
 
 bool SumsChannelsLast(const OpView& op) {
   constexpr std::array kVectors{2, 5, 6};
-  return WalksLast(op.tensor(1)) && WalksLast(op.self()) && AreContiguous(op, kVectors);
+  return WalksChannelsLast(op.tensor(1)) && WalksChannelsLast(op.self()) &&
+         AreContiguous(op, kVectors);
 }
 
 void BatchNormGradients(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), image = op.tensor(1);
   const bool trains = op.boolean(7), wants_image = op.output(kImage).defined();
   const bool reduces = trains || op.output(kScale).defined() || op.output(kShift).defined();
-  const bool last = WalksLast(image);
+  const bool last = WalksChannelsLast(image);
   if (reduces && wants_image && !last) return GradientsAtOnce(op, memory);
   const std::int64_t bytes = allocations::Bytes(image.size(1), AccumulateType(image.dtype()));
   // cuDNN keeps no statistics where there is no training: those that ran are made into scales.
@@ -163,7 +165,13 @@ void BatchNormGradients(const OpView& op, Allocations& memory) {
     allocations::Free(of_gradient, memory);
     allocations::Free(rows, memory);
   }
+  // Of the kernel for any strides, a weight that is missing is a number.
+  Scratch number;
+  if (trains && wants_image && !op.given(2) && !SumsChannelsLast(op)) {
+    number = memory.Allocate(BitsOf(AccumulateType(image.dtype())) / 8);
+  }
   MakeGiven(op, {kImage}, memory);
+  allocations::Free(number, memory);
   for (std::size_t i = sums.size(); i-- > 0;) memory.Free(sums[i]);
   allocations::Free(scale, memory);
 }

@@ -13,6 +13,8 @@ void BatchNorm(const OpView& op, Allocations& memory);
 
 // grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, mask
 void BatchNormGradients(const OpView& op, Allocations& memory);
+// Whether kernels walk the image channels last.
+bool WalksChannelsLast(const TensorView& image);
 // Whether one kernel sums for the gradients of both parameters, whichever is wanted.
 bool SumsChannelsLast(const OpView& op);
 

@@ -4,6 +4,7 @@
 
 #include "ops/gradients/normalization.h"
 
+#include "ops/gradients/expression.h"
 #include "ops/rules/memory_format.h"
 
 namespace steelyard::gradients {
@@ -97,8 +98,57 @@ std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b) {
   return out;
 }
 
-// input, normalized_shape, weight, eps; result 1 is the reciprocal roots
+// --- _fused_rms_norm(input, normalized_shape, weight, eps) -> out, reciprocal roots --------------
+
+namespace {
+
+// Where roots have gradients, or gradients have: infinitely_differentiable_native_rms_norm_backward
+// in FunctionsManual.cpp.
+std::vector<Tensor> RootNormStepByStep(Dispatcher& d, const Backward& b) {
+  const Tensor input = b.saved(0), weight = b.saved(2), root = b.result(1);
+  const int axis = input.rank() - b.op().ints(1).size();
+  Dims inner, outer;
+  double count = 1;
+  for (int i = 0; i < input.rank(); ++i) {
+    if (i >= axis) count *= static_cast<double>(input.size(i));
+    (i < axis ? outer : inner).push_back(i);
+  }
+  const Tensor cube = Power(root, 3).Value(d);
+  Tensor grad;
+  if (b.grad().defined()) {
+    grad = weight.defined() ? (Expression(b.grad()) * weight).Value(d) : b.grad();
+  }
+  std::vector<Tensor> out(2);
+  if (b.needs(0)) {
+    Tensor by_output, by_root;
+    if (grad.defined()) {
+      Tensor sum;
+      {
+        const Tensor product = d.Call("aten::mul.Tensor", input, grad);
+        sum = d.Call("aten::sum.dim_IntList", product, inner, true);
+      }
+      by_output = (Expression(root) * grad - (Expression(input) * cube / count) * sum).Value(d);
+    }
+    if (b.grad(1).defined()) {
+      by_root = (-(Expression(input) * cube / count) * b.grad(1)).Value(d);
+    }
+    out[0] = by_output.defined() && by_root.defined()
+                 ? d.Call("aten::add.Tensor", by_output, by_root)
+             : by_output.defined() ? by_output
+                                   : by_root;
+  }
+  if (b.needs(2) && weight.defined() && b.grad().defined()) {
+    const Tensor scaled = d.Call("aten::mul.Tensor", input, root);
+    const Tensor whole = d.Call("aten::mul.Tensor", b.grad(), scaled);
+    out[1] = axis > 0 ? d.Call("aten::sum.dim_IntList", whole, outer, false) : whole;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<Tensor> RootNorm(Dispatcher& d, const Backward& b) {
+  if (d.grad_enabled() || b.grad(1).defined()) return RootNormStepByStep(d, b);
   return d.CallMany("aten::_fused_rms_norm_backward", b.grad(), b.saved(0), b.op().arg(1),
                     b.result(1), b.saved(2), d.Mask({b.needs(0), b.needs(2)}));
 }
