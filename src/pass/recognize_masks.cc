@@ -20,6 +20,7 @@
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
 #include "pass/arguments.h"
+#include "pass/causal_bias.h"
 #include "pass/decompose.h"
 
 namespace steelyard {
@@ -27,11 +28,12 @@ namespace {
 
 enum class MaskKind : std::uint8_t { kOther, kNone, kCausal };
 
-// A call of attention with a mask.
+// A call with a mask.
 struct Call {
   std::size_t node = 0;
   std::size_t mask = 0;  // place among the arguments
   ValueId value = kNoId;
+  std::size_t masked = 0;  // place of what the mask hides some of, where the call does that alone
 };
 
 std::vector<Call> CallsWithMasks(const Program& program, std::span<const OpDef* const> rows) {
@@ -44,7 +46,9 @@ std::vector<Call> CallsWithMasks(const Program& program, std::span<const OpDef* 
     const auto mask = ArgumentNamed(program, nodes[i], *def, "attn_mask");
     if (!mask) continue;
     const Argument& given = program.args(nodes[i])[*mask];
-    if (given.kind == ArgKind::kValue) calls.push_back({i, *mask, given.value});
+    if (given.kind == ArgKind::kValue) {
+      calls.push_back({.node = i, .mask = *mask, .value = given.value});
+    }
   }
   return calls;
 }
@@ -106,20 +110,41 @@ bool IsLibrarysMask(const Program& program, const std::vector<NodeId>& maker_of,
   return false;
 }
 
-// What a mask hides of a bias is overwritten: where(mask, bias, -inf). Such calls are followed by
-// their first argument, too.
-std::vector<Call> MaskedBiases(const Program& program, std::span<const OpDef* const> rows,
-                               const std::vector<NodeId>& maker_of) {
+// Whether the module may do without it: not where it is the model's own, made by lines that make no
+// mask for a library. A program without lines does not tell.
+bool MayBeLeft(const Program& program, const std::vector<NodeId>& maker_of, ValueId value) {
+  const NodeId maker = maker_of[value];
+  return maker == kNoId || program.main().nodes[maker].source == kNoId ||
+         IsLibrarysMask(program, maker_of, value);
+}
+
+// Where the mask is and where what it is applied to, of a row that does only that; nothing of
+// others. What a mask hides of a bias is overwritten, where(mask, bias, -inf), and to scores of
+// attention a mask is added, scores + mask.
+std::optional<Call> Masking(const OpDef& def) {
+  if (def.signature->IndexOf("condition") == 0) return Call{.mask = 0, .masked = 1};
+  const bool adds = def.signature->IndexOf("other") == 1 && def.signature->IndexOf("alpha") == 2;
+  if (adds) return Call{.mask = 1, .masked = 0};
+  return std::nullopt;
+}
+
+// Such calls are followed by what they mask, too.
+std::vector<Call> MaskedTensors(const Program& program, std::span<const OpDef* const> rows,
+                                const std::vector<NodeId>& maker_of) {
   std::vector<Call> calls;
   const std::vector<Node>& nodes = program.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const OpDef* def = rows[nodes[i].op];
-    if (def == nullptr || def->signature->IndexOf("condition") != 0) continue;
+    std::optional<Call> call = rows[nodes[i].op] ? Masking(*rows[nodes[i].op]) : std::nullopt;
+    if (!call || IsOfMask(program, nodes[i])) continue;
     const std::span<const Argument> args = program.args(nodes[i]);
-    if (args.size() < 2 || args[0].kind != ArgKind::kValue || args[1].kind != ArgKind::kValue) {
-      continue;
-    }
-    if (IsLibrarysMask(program, maker_of, args[0].value)) calls.push_back({i, 0, args[0].value});
+    const auto is_tensor = [&](std::size_t place) {
+      return place < args.size() && args[place].kind == ArgKind::kValue &&
+             program.values[args[place].value].kind == ValueKind::kTensor;
+    };
+    if (!is_tensor(call->mask) || !is_tensor(call->masked)) continue;
+    call->node = i;
+    call->value = args[call->mask].value;
+    if (IsLibrarysMask(program, maker_of, call->value)) calls.push_back(*call);
   }
   return calls;
 }
@@ -281,20 +306,63 @@ void LetGo(Program& program, Node& node, const std::vector<bool>& gone) {
   node.arguments = program.AddArguments(std::span(&list, 1));
 }
 
-// Has the bias read where it was masked for nothing.
-void ReadUnmasked(Program& program, std::span<const Call> biases,
-                  const std::map<ValueId, MaskKind>& kinds, std::vector<bool>& makers) {
+// The calls that cut a bias of attention with a causal mask: their places.
+std::vector<NodeId> CutBiases(const Program& program, std::span<const Call> masked,
+                              const std::map<ValueId, MaskKind>& kinds, std::span<const Call> calls,
+                              const std::vector<NodeId>& maker_of) {
+  std::vector<NodeId> places;
+  const auto is_bias = [&](const Call& call, NodeId place) {
+    NodeId maker = maker_of[call.value];
+    if (maker == place) return true;
+    if (maker == kNoId || program.args(program.main().nodes[maker]).empty()) return false;
+    const Argument& given = program.args(program.main().nodes[maker])[0];
+    return given.kind == ArgKind::kValue && maker_of[given.value] == place;
+  };
+  for (const Call& call : masked) {
+    const auto found = kinds.find(call.value);
+    if (call.mask != 0 || found == kinds.end() || found->second != MaskKind::kCausal) continue;
+    const auto place = static_cast<NodeId>(call.node);
+    if (std::ranges::any_of(calls, [&](const Call& c) { return is_bias(c, place); })) {
+      places.push_back(place);
+    }
+  }
+  return places;
+}
+
+// Has what was masked for nothing read instead. Returns how many such calls there are.
+std::size_t ReadUnmasked(Program& program, std::span<const Call> masked,
+                         const std::map<ValueId, MaskKind>& kinds, std::vector<bool>& makers) {
+  std::size_t count = 0;
   std::vector<ValueId> instead(program.values.size(), kNoId);
-  for (const Call& call : biases) {
+  for (const Call& call : masked) {
     const auto found = kinds.find(call.value);
     if (found == kinds.end() || found->second != MaskKind::kNone) continue;
     const Node& node = program.main().nodes[call.node];
-    instead[program.results(node)[0]] = program.args(node)[1].value;
+    instead[program.results(node)[0]] = program.args(node)[call.masked].value;
     makers[call.node] = true;
+    ++count;
   }
   for (Argument& argument : program.arguments) {
     if (argument.kind != ArgKind::kValue) continue;
     while (instead[argument.value] != kNoId) argument.value = instead[argument.value];
+  }
+  return count;
+}
+
+// A bias that is not masked, or by a mask for one example, is one for all: what the file says of
+// its sizes on its way to attention does not count.
+void ForgetSizes(Program& program, std::span<const Call> calls,
+                 const std::vector<NodeId>& maker_of) {
+  constexpr int kSteps = 4;
+  for (const Call& call : calls) {
+    ValueId value = program.args(program.main().nodes[call.node])[call.mask].value;
+    for (int step = 0; step < kSteps && maker_of[value] != kNoId; ++step) {
+      const Node& maker = program.main().nodes[maker_of[value]];
+      const std::span<const Argument> args = program.args(maker);
+      if (IsOfMask(program, maker) || args.empty() || args[0].kind != ArgKind::kValue) break;
+      program.values[value].has_layout = false;
+      value = args[0].value;
+    }
   }
 }
 
@@ -359,19 +427,26 @@ std::vector<bool> LinesOfNoMask(const Program& program) {
 Result<Program> RecognizeMasks(Program program) {
   const std::vector<const OpDef*> rows = RowsOf(program);
   const std::vector<Call> calls = CallsWithMasks(program, rows);
-  if (calls.empty()) return program;
-  const std::vector<NodeId> maker_of = MakerOfEach(program);
-  const std::vector<Call> biases = MaskedBiases(program, rows, maker_of);
+  std::vector<NodeId> maker_of = MakerOfEach(program);
+  const std::vector<Call> masked = MaskedTensors(program, rows, maker_of);
   std::vector<Call> asked = calls;
-  asked.insert(asked.end(), biases.begin(), biases.end());
+  asked.insert(asked.end(), masked.begin(), masked.end());
+  if (asked.empty()) return program;
   std::vector<bool> makers = MakersOf(program, asked);
   const std::map<ValueId, MaskKind> kinds = Evaluate(program, asked, makers);
-  ReadUnmasked(program, biases, kinds, makers);
-  std::size_t taken = 0;
+  const std::vector<ValueId> masks =
+      ReadCausalMasks(program, CutBiases(program, masked, kinds, calls, maker_of));
+  maker_of.resize(program.values.size(), kNoId);
+  std::size_t taken = ReadUnmasked(program, masked, kinds, makers);
+  if (taken + masks.size() > 0) ForgetSizes(program, calls, maker_of);
+  if (!calls.empty()) taken = 0;
   for (const Call& call : calls) {
     const auto found = kinds.find(call.value);
     const MaskKind kind = found == kinds.end() ? MaskKind::kOther : found->second;
     if (kind == MaskKind::kOther) continue;
+    // What it is now that nothing is masked for nothing.
+    const ValueId mask = program.args(program.main().nodes[call.node])[call.mask].value;
+    if (!MayBeLeft(program, maker_of, mask)) continue;
     ++taken;
     const OpDef& def = *rows[program.main().nodes[call.node].op];
     Rewrite(program, call, def, kind == MaskKind::kCausal);
@@ -379,11 +454,12 @@ Result<Program> RecognizeMasks(Program program) {
   }
   DropUnread(program, makers);
   DropUnread(program, LinesOfNoMask(program));
+  MakeCausalMasks(program, masks);
   if (taken == 0) return program;
   program.notes.push_back(program.strings.Intern(
       fmt::format("as the module runs: {} of {} calls of attention without the mask that the file "
                   "has for them",
-                  taken, calls.size())));
+                  taken, calls.empty() ? masked.size() : calls.size())));
   return program;
 }
 

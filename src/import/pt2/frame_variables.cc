@@ -4,14 +4,13 @@
 // trace of the node before has, too, go on; the others have returned. A statement is over when its
 // function goes on at another line. What then is of use later, or was computed last, has its names.
 // Lines tell no more than that: a name that is given without computing anything, and variables of
-// functions that the trace leaves out, are unknown.
+// functions that the trace leaves out, are unknown, but for what transformers' functions of losses
+// and of attention have in common.
 
 #include "import/pt2/frame_variables.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -23,60 +22,11 @@
 namespace steelyard::pt2 {
 namespace {
 
-constexpr std::string_view kFile = "File \"";
-constexpr std::string_view kNumber = "\", line ";
-constexpr std::string_view kIn = ", in ";
 // The function of a module; a call of another function has no module call of its own.
 constexpr std::string_view kForward = "forward";
 
-bool IsOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-void SkipSpaces(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-}
-
-std::string_view TakeName(std::string_view& text) {
-  std::size_t end = 0;
-  while (end < text.size() && IsOfName(text[end])) ++end;
-  const std::string_view name = text.substr(0, end);
-  if (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) != 0) return {};
-  text.remove_prefix(end);
-  return name;
-}
-
-// "= x", and "+= x"; not "=x", which is an argument of a call, nor "== x".
-bool IsAssignment(std::string_view rest) {
-  if (rest.size() >= 2 && std::string_view("+-*/@").find(rest[0]) != std::string_view::npos) {
-    rest.remove_prefix(1);
-  }
-  return rest.starts_with("= ") || rest == "=";
-}
-
-// ": torch.Tensor" of "x: torch.Tensor = y".
-void SkipAnnotation(std::string_view& text) {
-  if (!text.starts_with(": ")) return;
-  const std::size_t equals = text.find(" = ");
-  if (equals != std::string_view::npos) text.remove_prefix(equals);
-}
-
-FrameLines::Line LineOf(std::string_view frame) {
-  FrameLines::Line line;
-  frame.remove_prefix(kFile.size());
-  line.file = frame.substr(0, frame.find('"'));
-  frame.remove_prefix(line.file.size());
-  if (!frame.starts_with(kNumber)) return line;
-  frame.remove_prefix(kNumber.size());
-  const auto read = std::from_chars(frame.data(), frame.data() + frame.size(), line.number);
-  frame.remove_prefix(static_cast<std::size_t>(read.ptr - frame.data()));
-  if (!frame.starts_with(kIn)) return line;
-  frame.remove_prefix(kIn.size());
-  const std::size_t end = std::min(frame.find('\n'), frame.size());
-  line.function = frame.substr(0, end);
-  frame.remove_prefix(end);
-  frame.remove_prefix(std::min(frame.find_first_not_of(" \n"), frame.size()));
-  line.code = frame.substr(0, frame.find('\n'));
-  return line;
-}
+// A name for what nobody wants.
+constexpr std::string_view kNobody = "_";
 
 // Whether these are the paths of two modules of one list: "layers.0" and "layers.1".
 bool AreOfOneList(std::string_view a, std::string_view b) {
@@ -85,13 +35,6 @@ bool AreOfOneList(std::string_view a, std::string_view b) {
   return list != std::string_view::npos && list + 1 < a.size() && a[list] == '.' &&
          b.size() > list + 1 && b.substr(0, list + 1) == a.substr(0, list + 1) &&
          b.find_first_not_of(kDigits, list + 1) == std::string_view::npos && a != b;
-}
-
-// Whether a statement says itself which of a list it takes: "self.layers[0](x)".
-bool NamesElements(std::string_view code) {
-  const std::size_t bracket = code.find('[');
-  return bracket != std::string_view::npos && bracket + 1 < code.size() &&
-         std::isdigit(static_cast<unsigned char>(code[bracket + 1])) != 0;
 }
 
 // The calls of modules around a node, the outermost first.
@@ -137,7 +80,8 @@ class ValuesByName {
 
 class Walk {
  public:
-  Walk(const Program& program, const FrameLines& lines) : program_(program), lines_(lines) {
+  Walk(const Program& program, const Graph& graph, const FrameLines& lines)
+      : program_(program), graph_(graph), lines_(lines) {
     FindLastUses();
   }
 
@@ -163,32 +107,49 @@ class Walk {
   const std::vector<Mistaken>& mistaken() const { return mistaken_; }
 
  private:
+  // A name, and the values that it has: several where it is the last of a statement that gives
+  // several, or has a tuple of them.
   struct Variable {
     std::string_view name;
-    ValueId value = kNoId;
+    std::vector<ValueId> values;
   };
   struct Function {
     FrameLines::Line line;
     CallId call = kNoId;
     std::size_t made = 0;  // where what its present statement made begins in `made_`
+    // What the function returned with that its present statement has called last.
+    std::string_view returned;
+    // The weights of attention that it has, and those that its present statement was returned.
+    ValueId weights = kNoId, given_weights = kNoId;
+    // In the order of Python's frames, which is that in which they go when it returns: arguments,
+    // then what else the function's code speaks of, in its order.
     std::vector<Variable> variables;
+    std::size_t arguments = 0;
   };
 
   void FindLastUses();
+  void LeaveLoss(const Function& function);
+  ValueId WeightsOf(const Function& function) const;
+  static Variable& VariableNamed(Function& function, std::string_view name);
   bool Copies(std::span<const Argument> args) const;
   ValueId TensorOf(ValueId id) const;
   bool TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const;
   void Return(std::size_t depth);
   void FinishStatement(Function& function);
   void FindMistaken(const Function& function, std::size_t names);
+  bool MakesSeveral(const Function& function) const;
+  bool CallsModule(const Function& function) const;
   std::vector<ValueId> ResultsOf(const Function& function, std::size_t names) const;
   void Depart(const Function& function, std::span<const ValueId> values);
   std::vector<Departure> LetGo(const ModuleFacts& module, const ValuesByName& by_name) const;
 
   const Program& program_;
+  const Graph& graph_;
   const FrameLines& lines_;
   std::vector<std::uint32_t> last_uses_;  // by value
   std::vector<ValueId> cast_from_;        // by value: the operand of a cast that did nothing
+  std::vector<bool> is_padded_;           // by value: what pads its operand
+  std::vector<ValueId> weights_;          // by value: the left operand of a product of matrices
   std::vector<ValueId> made_;
   std::vector<Function> running_;
   std::uint32_t node_ = 0;     // the last one visited
@@ -217,7 +178,8 @@ void Walk::FindLastUses() {
   constexpr std::uint32_t kReturned = kNoId;
   last_uses_.assign(program_.values.size(), 0);
   cast_from_.assign(program_.values.size(), kNoId);
-  const Graph& graph = program_.main();
+  is_padded_.assign(program_.values.size(), false);
+  weights_.assign(program_.values.size(), kNoId);
   const auto note = [&](const auto& self, std::span<const Argument> args,
                         std::uint32_t at) -> void {
     for (const Argument& arg : args) {
@@ -225,25 +187,28 @@ void Walk::FindLastUses() {
       if (arg.kind == ArgKind::kList) self(self, program_.list(arg.list), at);
     }
   };
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const ValueId id : program_.results(graph.nodes[i])) {
+  for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+    for (const ValueId id : program_.results(graph_.nodes[i])) {
       if (id != kNoId) last_uses_[id] = i;
     }
-    const std::span<const Argument> args = program_.args(graph.nodes[i]);
+    const std::span<const Argument> args = program_.args(graph_.nodes[i]);
     note(note, args, i);
-    const std::span<const ValueId> results = program_.results(graph.nodes[i]);
+    const std::span<const ValueId> results = program_.results(graph_.nodes[i]);
     if (results.size() != 1 || results[0] == kNoId) continue;
     if (args.empty() || args[0].kind != ArgKind::kValue) continue;
+    const std::string_view op = program_.op_name(graph_.nodes[i].op);
+    is_padded_[results[0]] = op == "aten::pad";
+    if (op == "aten::matmul") weights_[results[0]] = args[0].value;
     const bool same =
         program_.values[results[0]].dtype == program_.values[args[0].value].dtype && !Copies(args);
-    if (same && IsCast(program_.op_name(graph.nodes[i].op))) cast_from_[results[0]] = args[0].value;
+    if (same && IsCast(op)) cast_from_[results[0]] = args[0].value;
   }
-  note(note, graph.outputs, kReturned);
+  note(note, graph_.outputs, kReturned);
 }
 
 void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
   const std::span<const FrameLines::Line> lines = lines_.of(trace);
-  const std::vector<CallId> calls = CallsAround(program_, program_.main().nodes[node].call);
+  const std::vector<CallId> calls = CallsAround(program_, graph_.nodes[node].call);
   // A module that is none of the model's, such as a loss that a `forward` makes, has no call.
   std::vector<CallId> call_of;
   call_of.reserve(lines.size());
@@ -271,10 +236,13 @@ void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
     running_.back().line = lines[same - 1];
   }
   for (std::size_t i = same; i < lines.size(); ++i) {
-    running_.push_back(
-        {.line = lines[i], .call = call_of[i], .made = made_.size(), .variables = {}});
+    running_.push_back({.line = lines[i],
+                        .call = call_of[i],
+                        .made = made_.size(),
+                        .returned = {},
+                        .variables = {}});
   }
-  for (const ValueId id : program_.results(program_.main().nodes[node])) {
+  for (const ValueId id : program_.results(graph_.nodes[node])) {
     if (id != kNoId && program_.values[id].kind == ValueKind::kTensor) made_.push_back(id);
   }
   node_ = node;
@@ -301,23 +269,47 @@ void Walk::Return(std::size_t depth) {
     Function& function = running_.back();
     FinishStatement(function);
     std::vector<ValueId> values;
-    values.reserve(function.variables.size());
-    for (const Variable& variable : function.variables) values.push_back(variable.value);
+    for (const Variable& variable : function.variables) {
+      values.insert(values.end(), variable.values.begin(), variable.values.end());
+    }
     Depart(function, values);
+    if (running_.size() == 1) continue;
+    Function& caller = running_[running_.size() - 2];
+    caller.returned = function.line.code;
+    if (function.weights != kNoId) caller.given_weights = function.weights;
   }
   if (running_.empty()) made_.clear();
+}
+
+// Whether what a statement computed last is a tuple.
+bool Walk::MakesSeveral(const Function& function) const {
+  if (ReturnsSeveral(function.returned)) return true;
+  const std::span<const ValueId> results = program_.results(graph_.nodes[node_]);
+  return results.size() > 1 && std::ranges::all_of(results, [&](ValueId id) {
+           return id != kNoId && last_uses_[id] > node_;
+         });
 }
 
 // What a statement leaves: what is of use after it, or else what it computed last.
 std::vector<ValueId> Walk::ResultsOf(const Function& function, std::size_t names) const {
   const std::span<const ValueId> made = std::span(made_).subspan(function.made);
   if (made.empty()) return {};
-  if (names == 1) return {made.back()};
+  if (names == 1 && !MakesSeveral(function)) return {made.back()};
   std::vector<ValueId> results;
   std::ranges::copy_if(made, std::back_inserter(results),
                        [&](ValueId id) { return last_uses_[id] > node_; });
   if (results.empty()) results.push_back(made.back());
+  // What a module computes last is what it is there for, and returned first.
+  if (names > 1 && CallsModule(function) && results.back() == made.back()) {
+    std::ranges::rotate(results, std::prev(results.end()));
+  }
   return results;
+}
+
+// Whether one module returned all that a statement gives to its names.
+bool Walk::CallsModule(const Function& function) const {
+  return !function.returned.empty() && !ComputesSeveral(function.line.code) &&
+         program_.results(graph_.nodes[node_]).size() == 1;
 }
 
 // Only the results of a statement are known outside of it.
@@ -330,27 +322,68 @@ void Walk::FindMistaken(const Function& function, std::size_t names) {
   }
 }
 
+// transformers' function of the loss of a language model has the labels that it pads, of which all
+// but the first are used, to its end.
+void Walk::LeaveLoss(const Function& function) {
+  if (function.line.code.find("loss_function(") == std::string_view::npos) return;
+  std::vector<ValueId> padded;
+  for (std::size_t i = function.made; i < made_.size(); ++i) {
+    if (is_padded_[made_[i]]) padded.push_back(made_[i]);
+  }
+  Depart(function, padded);
+}
+
+// transformers' functions of attention return its output and the weights that values were summed
+// by, where they have these; so do the modules that call them, whether anybody wants them or not.
+ValueId Walk::WeightsOf(const Function& function) const {
+  if (function.line.code.find("attention_interface(") == std::string_view::npos) {
+    return function.given_weights;
+  }
+  for (std::size_t i = made_.size(); i-- > function.made;) {
+    if (weights_[made_[i]] != kNoId) return weights_[made_[i]];
+  }
+  return kNoId;
+}
+
+// A statement that gives a name for the first time and reads it has an argument's.
+Walk::Variable& Walk::VariableNamed(Function& function, std::string_view name) {
+  std::vector<Variable>& variables = function.variables;
+  const auto found = std::ranges::find(variables, name, &Variable::name);
+  if (found != variables.end()) return *found;
+  std::size_t place = variables.size();
+  if (ReadsName(function.line.code, name)) place = function.arguments++;
+  const auto at = variables.begin() + static_cast<std::ptrdiff_t>(place);
+  return *variables.insert(at, {.name = name, .values = {}});
+}
+
 void Walk::FinishStatement(Function& function) {
   const std::vector<std::string_view> names = AssignedNames(function.line.code);
   FindMistaken(function, names.size());
   const std::vector<ValueId> results = ResultsOf(function, names.size());
+  LeaveLoss(function);
+  const ValueId weights = WeightsOf(function);
+  const bool gives_back = names.size() > 1 && CallsModule(function);
   function.made = made_.size();
+  function.returned = {};
   std::vector<ValueId> dropped;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    std::vector<Variable>& variables = function.variables;
-    std::erase_if(variables, [&](const Variable& variable) {
-      if (variable.name != names[i]) return false;
-      dropped.push_back(variable.value);
-      return true;
-    });
+    const bool has_weights = i > 0 && i + 1 == names.size() && weights != kNoId;
+    // A module returns what it was given where it does not compute it.
+    if (gives_back && i >= results.size() && !has_weights && names[i] != kNobody) continue;
+    std::vector<ValueId>& values = VariableNamed(function, names[i]).values;
+    dropped.insert(dropped.end(), values.begin(), values.end());
+    values.clear();
     // The last name has all that is left.
     const std::size_t end = i + 1 == names.size() ? results.size() : i + 1;
-    for (std::size_t k = i; k < std::min(end, results.size()); ++k) {
-      variables.push_back({.name = names[i], .value = results[k]});
-    }
+    for (std::size_t k = i; k < std::min(end, results.size()); ++k) values.push_back(results[k]);
+    if (has_weights) values.push_back(weights);
   }
+  if (names.size() > 1) function.weights = weights;
+  function.given_weights = kNoId;
   std::erase_if(dropped, [&](ValueId id) {
-    return std::ranges::find(function.variables, id, &Variable::value) != function.variables.end();
+    return std::ranges::any_of(function.variables, [&](const Variable& variable) {
+      return std::ranges::find(variable.values, id) != variable.values.end();
+    });
   });
   Depart(function, dropped);
 }
@@ -368,7 +401,7 @@ void Walk::Depart(const Function& function, std::span<const ValueId> values) {
 
 std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module,
                                          const ValuesByName& by_name) const {
-  const std::vector<Node>& nodes = program_.main().nodes;
+  const std::vector<Node>& nodes = graph_.nodes;
   std::vector<CallId> makers(program_.values.size(), kNoId);  // none of what was there before
   for (const Node& node : nodes) {
     for (const ValueId id : program_.results(node)) {
@@ -397,7 +430,7 @@ std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module,
 
 std::vector<Walk::Departure> Walk::Told(const ModuleFacts& module,
                                         const ValuesByName& by_name) const {
-  const std::vector<Node>& nodes = program_.main().nodes;
+  const std::vector<Node>& nodes = graph_.nodes;
   std::vector<Departure> told;
   for (const ModuleFacts::LetGo& each : module.given) {
     if (each.node >= nodes.size()) continue;
@@ -421,8 +454,7 @@ class Corrections {
     for (const Walk::Mistaken& cast : mistaken) by_value_[cast.result] = &cast;
   }
 
-  void Make() {
-    Graph& graph = program_.main();
+  void Make(Graph& graph) {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) CorrectRun(graph.nodes[i].arguments, i);
     for (Argument& output : graph.outputs) Correct(output, graph.nodes.size());
   }
@@ -522,61 +554,47 @@ class Additions {
   std::span<const Walk::Departure> departures_;
 };
 
-}  // namespace
-
-std::uint32_t FrameLines::Read(std::string_view trace) {
-  for (std::size_t at = trace.find(kFile); at != std::string_view::npos;) {
-    const std::size_t next = trace.find(kFile, at + kFile.size());
-    lines_.push_back(LineOf(trace.substr(at, next - at)));
-    at = next;
-  }
-  begins_.push_back(lines_.size());
-  return static_cast<std::uint32_t>(begins_.size() - 2);
-}
-
-std::span<const FrameLines::Line> FrameLines::of(std::uint32_t trace) const {
-  return std::span(lines_).subspan(begins_[trace], begins_[trace + 1] - begins_[trace]);
-}
-
-std::vector<std::string_view> AssignedNames(std::string_view code) {
-  std::vector<std::string_view> names;
-  while (true) {
-    SkipSpaces(code);
-    if (code.starts_with('*')) code.remove_prefix(1);
-    const std::string_view name = TakeName(code);
-    if (name.empty()) return {};
-    names.push_back(name);
-    SkipAnnotation(code);
-    // An argument of a call has no space before its sign.
-    const bool spaced = code.starts_with(' ');
-    SkipSpaces(code);
-    if (spaced && IsAssignment(code)) return names;
-    if (!code.starts_with(',')) return {};
-    code.remove_prefix(1);
+// A node that runs a graph under a switch, such as that of gradients, has no trace: it is made
+// under what all nodes of the graph are. Graphs that a program has within others come after those.
+void TraceBodies(const Program& program, FrameLines& lines, TracesOfGraphs* traces) {
+  for (GraphId id = static_cast<GraphId>(program.graphs.size()); id-- > 0;) {
+    std::vector<std::uint32_t>& of_nodes = (*traces)[id];
+    const std::vector<Node>& nodes = program.graphs[id].nodes;
+    of_nodes.resize(nodes.size(), kNoId);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (of_nodes[i] != kNoId) continue;
+      for (const Argument& argument : program.args(nodes[i])) {
+        if (argument.kind != ArgKind::kGraph) continue;
+        std::vector<std::uint32_t> inner = (*traces)[argument.graph];
+        std::erase(inner, kNoId);
+        if (!inner.empty()) of_nodes[i] = lines.Common(inner);
+        break;
+      }
+    }
   }
 }
 
-void HoldVariables(Program& program, const FrameLines& lines, std::span<const std::uint32_t> traces,
-                   const ModuleFacts* module) {
+void HoldInGraph(Program& program, GraphId id, const FrameLines& lines,
+                 std::span<const std::uint32_t> traces, const ModuleFacts* module) {
   const auto walked = [&] {
-    Walk walk(program, lines);
+    Walk walk(program, program.graphs[id], lines);
     for (std::uint32_t i = 0; i < traces.size(); ++i) {
       if (traces[i] != kNoId) walk.Visit(i, traces[i]);
     }
     walk.End();
     return walk;
   };
-  const Walk first = walked();
-  Corrections(program, first.mistaken()).Make();
+  Corrections(program, walked().mistaken()).Make(program.graphs[id]);
   const bool is_told = module != nullptr && module->let_go;
   if (is_told) AddKept(program, *module);
   const ValuesByName by_name(program);
   const std::vector<Walk::Departure> departures =
-      is_told ? Walk(program, lines).Told(*module, by_name) : std::move(walked().departures());
+      is_told ? Walk(program, program.graphs[id], lines).Told(*module, by_name)
+              : std::move(walked().departures());
   std::span<const ModuleFacts::Requires> required;
   if (module != nullptr) required = module->requires_gradient;
   Additions additions(program, by_name, required, departures);
-  const std::vector<Node> before = std::move(program.main().nodes);
+  const std::vector<Node> before = std::move(program.graphs[id].nodes);
   std::vector<Node> nodes;
   nodes.reserve(before.size() + departures.size() + required.size());
   CallId last = kNoId;
@@ -587,7 +605,18 @@ void HoldVariables(Program& program, const FrameLines& lines, std::span<const st
     additions.After(i, &nodes);
   }
   additions.Before(kNoId, kNoId, &nodes);
-  program.main().nodes = std::move(nodes);
+  program.graphs[id].nodes = std::move(nodes);
+}
+
+}  // namespace
+
+void HoldVariables(Program& program, FrameLines& lines, TracesOfGraphs traces,
+                   const ModuleFacts* module) {
+  traces.resize(program.graphs.size());
+  TraceBodies(program, lines, &traces);
+  for (GraphId id = 0; id < program.graphs.size(); ++id) {
+    HoldInGraph(program, id, lines, traces[id], id == 0 ? module : nullptr);
+  }
 }
 
 }  // namespace steelyard::pt2

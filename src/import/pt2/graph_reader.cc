@@ -18,9 +18,6 @@ constexpr std::uint32_t kUnread = 0xfffffffeU;
 constexpr std::uint32_t kByInputs = 1;
 constexpr std::uint32_t kByFirstNode = 2;
 
-// The scope of the program's own graph.
-constexpr std::uint32_t kMainScope = 1;
-
 // "node 17 (aten::linear)"
 std::string PlaceOf(std::size_t index, std::string_view op) {
   std::string place = "node " + std::to_string(index);
@@ -55,13 +52,14 @@ bool GraphReader::Finish() {
     return json_.Fail("tensor_values does not describe " + QuotedName(id));
   }
   expressions_.SetExamples();
-  if (holds_variables_) HoldVariables(program_, frames_, frames_of_nodes_, module_);
+  if (holds_variables_) HoldVariables(program_, frames_, std::move(frames_of_nodes_), module_);
   return true;
 }
 
 bool GraphReader::ReadGraph(JsonValue value, GraphId id) {
   const std::uint32_t outer_scope = std::exchange(scope_, ++scope_count_);
   const std::size_t outer_shadowed = shadowed_.size();
+  const GraphId outer_graph = std::exchange(graph_, id);
   Graph graph;
   if (!ReadGraphFields(value, graph) || !CheckGraph(graph)) return false;
   program_.graphs[id] = std::move(graph);
@@ -71,6 +69,7 @@ bool GraphReader::ReadGraph(JsonValue value, GraphId id) {
     names_.at(shadowed_.back().index) = shadowed_.back().before;
   }
   scope_ = outer_scope;
+  graph_ = outer_graph;
   return true;
 }
 
@@ -245,9 +244,11 @@ bool GraphReader::ReadMetadata(JsonValue value, std::uint32_t index, Node& node)
     Trace trace;
     if (!ReadStackTrace(field, trace)) return false;
     node.source = trace.source;
-    if (holds_variables_ && scope_ == kMainScope) {
-      frames_of_nodes_.resize(std::size_t{index} + 1, kNoId);
-      frames_of_nodes_[index] = trace.frames;
+    if (holds_variables_) {
+      frames_of_nodes_.resize(program_.graphs.size());
+      std::vector<std::uint32_t>& of_nodes = frames_of_nodes_[graph_];
+      of_nodes.resize(std::size_t{index} + 1, kNoId);
+      of_nodes[index] = trace.frames;
     }
     return true;
   });

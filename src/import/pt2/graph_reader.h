@@ -160,7 +160,8 @@ class GraphReader {
   Trace last_source_;
   bool holds_variables_;
   const ModuleFacts* module_;
-  std::vector<std::uint32_t> frames_of_nodes_;  // of the main graph
+  TracesOfGraphs frames_of_nodes_;
+  GraphId graph_ = 0;  // that is read
   std::uint32_t scope_ = 0;
   std::uint32_t scope_count_ = 0;
   int depth_ = 0;

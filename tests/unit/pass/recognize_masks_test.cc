@@ -17,11 +17,17 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-Program Recognized(std::string_view mask, std::string_view key = "%k") {
-  const std::string text = "input %q: f32[2,4,8,16]\ninput %k: f32[2,4,8,16]\n" +
-                           std::string(mask) +
-                           "%o: f32[2,4,8,16] = aten::scaled_dot_product_attention(%q, " +
-                           std::string(key) + ", " + std::string(key) + ", %m)\nreturn %o\n";
+// A line that makes masks, and one that does not.
+constexpr std::string_view kLines =
+    "source 0: \"t5.py\":1 forward \"mask = create_bidirectional_mask(\"\n"
+    "source 1: \"t5.py\":2 forward \"keep = x > 0\"\n";
+
+Program Recognized(std::string_view mask, std::string_view key = "%k",
+                   std::string_view lines = "") {
+  const std::string text =
+      std::string(lines) + "input %q: f32[2,4,8,16]\ninput %k: f32[2,4,8,16]\n" +
+      std::string(mask) + "%o: f32[2,4,8,16] = aten::scaled_dot_product_attention(%q, " +
+      std::string(key) + ", " + std::string(key) + ", %m)\nreturn %o\n";
   Result<Program> program = ParseText(text, "");
   EXPECT_TRUE(program) << Describe(program.error());
   Result<Program> out = RecognizeMasks(*std::move(program));
@@ -73,11 +79,6 @@ TEST(RecognizeMasks, HeadsThatWereRepeatedAreShared) {
   EXPECT_THAT(text, Not(HasSubstr("expand")));
 }
 
-// A line that makes masks, and one that does not.
-constexpr std::string_view kLines =
-    "source 0: \"t5.py\":1 forward \"mask = create_bidirectional_mask(\"\n"
-    "source 1: \"t5.py\":2 forward \"keep = x > 0\"\n";
-
 Program OfBias(int line) {
   const std::string at = " at " + std::to_string(line) + "\n";
   const std::string text =
@@ -103,6 +104,43 @@ TEST(RecognizeMasks, ABiasIsReadWhereALibrarysMaskHidesNothingOfIt) {
   EXPECT_THAT(text, HasSubstr("steelyard::leave([%b])"));
   EXPECT_THAT(text, Not(HasSubstr("where")));
   EXPECT_THAT(text, Not(HasSubstr("arange")));
+}
+
+// Its steps were recorded with a mask for each example.
+TEST(RecognizeMasks, ABiasThatIsReadHasItsOwnSizes) {
+  const Program p = OfBias(0);
+  for (const Node& node : p.main().nodes) {
+    for (const ValueId id : p.results(node)) {
+      EXPECT_TRUE(!p.values[id].has_layout || p.values[id].rank == 4);
+    }
+  }
+}
+
+TEST(RecognizeMasks, ScoresThatALibrarysMaskIsAddedToForNothingAreRead) {
+  const auto added = [](std::string_view at) {
+    const std::string text = std::string(kLines) + "input %s: f32[2,4,8,8]\n" +
+                             "%m: f32[2,1,8,8] = aten::zeros([2,1,8,8])" + std::string(at) +
+                             "\n%a: f32[2,4,8,8] = aten::add.Tensor(%s, %m)\n" +
+                             "%o: f32[2,4,8,8] = aten::_softmax(%a, -1, False)\nreturn %o\n";
+    Result<Program> program = ParseText(text, "");
+    EXPECT_TRUE(program) << Describe(program.error());
+    Result<Program> out = RecognizeMasks(*std::move(program));
+    EXPECT_TRUE(out);
+    return Print(*out);
+  };
+  EXPECT_THAT(added(" at 0"), HasSubstr("aten::_softmax(%s, -1"));
+  EXPECT_THAT(added(" at 0"), Not(HasSubstr("zeros")));
+  EXPECT_THAT(added(" at 1"), HasSubstr("aten::_softmax(%a, -1"));
+}
+
+// Of a model that makes its masks itself, in lines of its own.
+TEST(RecognizeMasks, AMaskOfTheModelsOwnStays) {
+  const auto masked = [](std::string_view at) {
+    return Print(Recognized(
+        "%m: bool[8,8] = aten::ones([8,8], dtype=bool)" + std::string(at) + "\n", "%k", kLines));
+  };
+  EXPECT_THAT(masked(" at 0"), HasSubstr("(%q, %k, %k, None)"));
+  EXPECT_THAT(masked(" at 1"), HasSubstr("(%q, %k, %k, %m)"));
 }
 
 TEST(RecognizeMasks, WhatTheModelItselfMasksStays) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exports.h"
+#include "ir/text_printer.h"
 #include "ir/text_reader.h"
 
 namespace steelyard::pt2 {
@@ -49,38 +50,13 @@ std::string Held(std::string_view text, const std::vector<std::string>& traces,
   for (const std::string& trace : traces) {
     of_nodes.push_back(trace.empty() ? kNoId : lines.Read(trace));
   }
-  HoldVariables(*program, lines, of_nodes, facts);
+  HoldVariables(*program, lines, {of_nodes}, facts);
   return BodyOf(*program);
 }
 
 constexpr std::string_view kChain =
     "input %x: f32[8]\n%a = aten::relu(%x)\n%b = aten::relu(%a)\n%c = aten::relu(%b)\n"
     "%d = aten::relu(%c)\nreturn %d\n";
-
-TEST(FrameVariables, AStatementNamesWhatItAssigns) {
-  EXPECT_THAT(AssignedNames("hidden = self.dense(hidden)"), ElementsAre("hidden"));
-  EXPECT_THAT(AssignedNames("a, *b = self.attention("), ElementsAre("a", "b"));
-  EXPECT_THAT(AssignedNames("x: torch.Tensor = f()"), ElementsAre("x"));
-  EXPECT_THAT(AssignedNames("x += y"), ElementsAre("x"));
-  EXPECT_THAT(AssignedNames("x ="), ElementsAre("x"));
-}
-
-TEST(FrameVariables, OtherLinesNameNothing) {
-  for (const char* code : {"", "return x", "self.x = y", "x[0] = y", "x == y", "mask=mask,", "f(x)",
-                           "for a, b in c:", "1x = 2", "x", "a,", "if x == 1:", "x:", "x: int"}) {
-    EXPECT_THAT(AssignedNames(code), IsEmpty()) << code;
-  }
-}
-
-TEST(FrameVariables, TracesMayBeAnything) {
-  FrameLines lines;
-  const std::string whole = Frame(3, "x = f(y)") + Frame(4, "return y");
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    const std::string_view part = std::string_view(whole).substr(0, i);
-    for (const FrameLines::Line& line : lines.of(lines.Read(part))) AssignedNames(line.code);
-  }
-  EXPECT_EQ(lines.of(lines.Read(whole)).size(), 2U);
-}
 
 TEST(FrameVariables, ANameHoldsUntilItIsGivenAnew) {
   const std::string held = Held(kChain, {Frame(1, "h = f(x)"), Frame(2, "g = f(h)"),
@@ -133,6 +109,93 @@ TEST(FrameVariables, ResultsOfAStatementHaveItsNamesInTheirOrder) {
               HasSubstr("%d = aten::relu(%c)\nsteelyard::leave([%a])\n"));
 }
 
+constexpr std::string_view kFork =
+    "input %x: f32[8]\n%a = aten::relu(%x)\n%b = aten::tanh(%x)\n"
+    "%c = aten::add.Tensor(%a, %b)\n%d = aten::relu(%c)\nreturn %d\n";
+
+// A frame of Python lets its arguments go first, then its other variables, each in the place that
+// it was given at first.
+TEST(FrameVariables, ArgumentsGoFirstAndNamesKeepTheirPlaces) {
+  const std::string outer = Frame(9, "y = self.norm(x)");
+  EXPECT_THAT(Held(kFork, {outer + Frame(1, "v = f(g)"), outer + Frame(2, "x = f(x)"),
+                           outer + Frame(3, "y = f(v, x)"), outer + Frame(4, "return f(y)")}),
+              HasSubstr("steelyard::leave([%b, %a])"));
+  EXPECT_THAT(Held(kFork, {outer + Frame(1, "v = f(g)"), outer + Frame(2, "x = f(g)"),
+                           outer + Frame(3, "y = f(v, x)"), outer + Frame(4, "return f(y)")}),
+              HasSubstr("steelyard::leave([%a, %b])"));
+}
+
+TEST(FrameVariables, ANameMayHaveATuple) {
+  const std::string outer = Frame(1, "both = self.rotary(x)");
+  const auto held = [&](std::string_view returned) {
+    const std::string line = outer + Frame(9, returned);
+    return Held(kFork, {line, line, Frame(2, "y = f(both)"), Frame(3, "return f(y)")});
+  };
+  EXPECT_THAT(held("return f(x), g(x)"),
+              HasSubstr("%d = aten::relu(%c)\nsteelyard::leave([%a, %b])"));
+  EXPECT_THAT(held("return f(x, g(x))"), HasSubstr("%d = aten::relu(%c)\nsteelyard::leave([%b])"));
+}
+
+// A block gives its output, which it computes last, and a bias; the next one gives the bias back.
+TEST(FrameVariables, AModuleReturnsFirstWhatItComputesLast) {
+  const std::string first = Frame(1, "h, bias = self.first(x)");
+  const std::string held = Held(
+      "input %x: f32[8]\n%a = aten::relu(%x)\n%b = aten::tanh(%x)\n"
+      "%c = aten::add.Tensor(%a, %b)\n%d = aten::relu(%c)\n%e = aten::relu(%d)\nreturn %e\n",
+      {first + Frame(9, "b = f(x)"), first + Frame(10, "return f(x), b"),
+       Frame(2, "h, bias = self.second(h, bias)") + Frame(9, "return f(x, b)"),
+       Frame(3, "h = f(h)"), Frame(4, "return f(h)")});
+  EXPECT_THAT(held, HasSubstr("%e = aten::relu(%d)\nsteelyard::leave([%a])"));
+}
+
+TEST(FrameVariables, LabelsThatAreShiftedLiveAsLongAsTheLossRuns) {
+  const auto held = [](std::string_view code) {
+    return Held(
+        "input %x: i64[8]\n%a = aten::pad(%x, [0, 1])\n%b = aten::slice.Tensor(%a, 0, 1)\n"
+        "%c = aten::clone(%b)\n%d = aten::sum(%c)\nreturn %d\n",
+        std::vector<std::string>(4, Frame(1, code)));
+  };
+  EXPECT_THAT(held("loss = self.loss_function("),
+              HasSubstr("%d = aten::sum(%c)\nsteelyard::leave([%a])"));
+  EXPECT_THAT(held("loss = self.other("), Not(HasSubstr("leave")));
+}
+
+// Of attention that computes them, through the modules that return them.
+TEST(FrameVariables, WeightsOfAttentionAreReturnedThoughNobodyWantsThem) {
+  const std::string layer = Frame(5, "h = self.layer(x)"),
+                    attention = Frame(1, "h, _ = self.attn(x)");
+  const std::string inside = layer + attention + Frame(9, "out, weights = attention_interface(");
+  const std::string held = Held(
+      "input %x: f32[8,8]\n%a = aten::relu(%x)\n%b = aten::matmul(%a, %x)\n"
+      "%c = aten::relu(%b)\n%d = aten::relu(%c)\nreturn %d\n",
+      {inside, inside, layer + Frame(2, "return f(h)"), Frame(6, "return f(h)")});
+  EXPECT_THAT(held, HasSubstr("%c = aten::relu(%b)\nsteelyard::leave([%a])\n%d"));
+}
+
+// A graph that a node runs, such as that of a function without gradients, has functions of its own.
+TEST(FrameVariables, FunctionsOfGraphsHoldWhatTheirVariablesHold) {
+  Result<Program> program = ParseText(
+      "input %y: f32[8]\n"
+      "graph @body(%x: f32[8]) {\n  %a: f32[8] = aten::relu(%x)\n  %b: f32[8] = aten::relu(%a)\n"
+      "  %c: f32[8] = aten::relu(%b)\n  return %b, %c\n}\n"
+      "%d: f32[8], %e: f32[8] = higher_order::wrap_with_set_grad_enabled(False, @body, %y)\n"
+      "%f: f32[8] = aten::add.Tensor(%d, %e)\n%g: f32[8] = aten::relu(%f)\nreturn %g\n",
+      "net.txt");
+  ASSERT_TRUE(program) << Describe(program.error());
+  const std::string outer = Frame(1, "both = self.rotary(x)");
+  const std::vector<std::string> body{outer + Frame(9, "a = f(x)"), outer + Frame(10, "b = f(a)"),
+                                      outer + Frame(11, "return b, f(b)")};
+  const std::string sum = Frame(2, "f = g(both)"), last = Frame(3, "return f(f)");
+  FrameLines lines;
+  TracesOfGraphs traces(2);
+  for (const std::string& trace : body) traces[1].push_back(lines.Read(trace));
+  traces[0] = {kNoId, lines.Read(sum), lines.Read(last)};
+  HoldVariables(*program, lines, traces);
+  const std::string text = Print(*program);
+  EXPECT_THAT(text, HasSubstr("= aten::relu(%b)\n  steelyard::leave([%a])"));
+  EXPECT_THAT(text, HasSubstr("= aten::relu(%f)\nsteelyard::leave([%d, %e])"));
+}
+
 // The tracer takes x.float() for x from then on, where x is of float32: here the function that
 // casts gives a loss back, and what is returned besides is what was cast.
 TEST(FrameVariables, ACastThatDidNothingIsNotWhatIsMeantOutside) {
@@ -162,7 +225,8 @@ TEST(FrameVariables, AResultMayBeNone) {
   program->main().outputs.clear();
   program->outputs[program->main().nodes.back().outputs.begin] = kNoId;
   const std::vector<std::uint32_t> traces(4, kNoId);
-  HoldVariables(*program, FrameLines(), traces);
+  FrameLines lines;
+  HoldVariables(*program, lines, {traces});
   EXPECT_EQ(program->main().nodes.size(), 4U);
 }
 
