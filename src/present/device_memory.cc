@@ -46,15 +46,14 @@ Sentence Verdict(const Findings& findings) {
   const std::string subject = findings.generation == nullptr ? "It" : "This call";
   if (device.use.out_of_memory) {
     const OutOfMemory& error = *device.use.out_of_memory;
-    return {subject + " does not fit into its ",
-            In(Unit::kBytes, device.total),
-            ": PyTorch would fail to allocate ",
-            In(Unit::kBytes, error.tried),
-            ", with ",
-            In(Unit::kBytes, error.allocated),
-            " allocated and ",
-            In(Unit::kBytes, error.unallocated),
-            " reserved but unallocated"};
+    Sentence text{subject + " does not fit into its ", In(Unit::kBytes, device.total)};
+    if (error.allowed) {
+      text.insert(text.end(), {", of which ", In(Unit::kBytes, *error.allowed), " are allowed"});
+    }
+    text.insert(text.end(), {": PyTorch would fail to allocate ", In(Unit::kBytes, error.tried),
+                             ", with ", In(Unit::kBytes, error.allocated), " allocated and ",
+                             In(Unit::kBytes, error.unallocated), " reserved but unallocated"});
+    return text;
   }
   const std::int64_t high = device.process().high;
   if (high > device.total) {

@@ -54,6 +54,9 @@ TEST(DeviceMemoryTest, WhatMayNotFitSaysSo) {
   const std::string text = Told(report);
   EXPECT_THAT(text, HasSubstr("PyTorch would fail to allocate 6.0 KiB, with 1.0 KiB allocated"));
   EXPECT_THAT(text, Not(HasSubstr("spare")));
+  EXPECT_THAT(text, Not(HasSubstr("allowed")));
+  error.allowed = 2 * kKiB;
+  EXPECT_THAT(Told(report), HasSubstr("into its 7.0 KiB, of which 2.0 KiB are allowed: PyTorch"));
 }
 
 TEST(DeviceMemoryTest, TheDataHasThemAll) {

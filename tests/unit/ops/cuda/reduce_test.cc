@@ -45,5 +45,15 @@ TEST(CudaReduce, LargeTensorsAreReducedInSeveralLaunches) {
               ElementsAre(131072, 262144, -262144));
 }
 
+// Recorded: where the chunks of each tensor begin, and a partial norm of each of the three chunks.
+// Before 2.15 each tensor had as many as the largest.
+TEST(CudaReduce, NormsOfAListArePartialByChunk) {
+  constexpr std::string_view kNorms = "aten::_foreach_norm.Scalar([f32[300,300], f32[300]])";
+  EXPECT_THAT(CudaBytesOf(kNorms), ElementsAre(24, 12, 4, 4, -12, -24));
+  Target before = kH100;
+  before.torch_minor = 14;
+  EXPECT_THAT(CudaBytesOf(kNorms, before), ElementsAre(16, 4, 4, -16));
+}
+
 }  // namespace
 }  // namespace steelyard
