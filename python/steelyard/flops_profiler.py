@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.errors import UsageError
+from steelyard.watched_names import element_count
 from steelyard.watching import Watch, WatchReport, watch
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class FlopsProfiler:
         self.flops = self.macs = self.params = 0
         self._watch: Watch | None = None
         self._seen = b""  # the record that has been read
+        self._within = ""  # where the model is in the one that was called
         self._rows: dict[str, dict[str, Any]] = {}
         self._steps: list[dict[str, Any]] = []
         self._ignored: tuple[type, ...] = ()
@@ -118,8 +120,14 @@ class FlopsProfiler:
 
     @classmethod
     def of_record(cls, model: torch.nn.Module, record: bytes, **options: Any) -> FlopsProfiler:
-        """What it would have counted of a model that was watched: of a step of those that count."""
-        profiler = cls(model, **options)
+        """What it would have counted of a model that was watched: of a step of those that count.
+        Of an engine of DeepSpeed's it tells what that would have told of its module."""
+        is_engine = hasattr(model, "train_micro_batch_size_per_gpu") and hasattr(model, "module")
+        if is_engine:
+            profiler = cls(model.module, ds_engine=model, **options)
+            profiler._within = "module"
+        else:
+            profiler = cls(model, **options)
         profiler._take(record, whole=False)
         profiler.started = True
         return profiler
@@ -141,7 +149,7 @@ class FlopsProfiler:
         end = next(
             (i for i, row in enumerate(data["modules"]) if i > first and row["depth"] == 0), None
         )
-        self._rows = {row["path"]: row for row in data["modules"][first:end]}
+        self._rows = _rows_within(data["modules"][first:end], self._within)
         self._steps = data["steps"][data["first_counted_step"] :]
 
     def reset_profile(self) -> None:
@@ -198,7 +206,7 @@ class FlopsProfiler:
 
     def _params(self, path: str) -> int:
         if path == "" and not self._rows:
-            return sum(parameter.numel() for parameter in self.model.parameters())
+            return sum(element_count(parameter) for parameter in self.model.parameters())
         return int(self._rows.get(path, {}).get("parameters", 0))
 
     def print_model_profile(
@@ -314,7 +322,10 @@ class FlopsProfiler:
         yield LINE.format(
             f"FLOPS per GPU = {both} / iter latency: ", _speed((factor + 1) * flops, step)
         )
-        samples = self.ds_engine.train_micro_batch_size_per_gpu() * self.ds_engine.world_size
+        # The passes of all micro-batches were measured.
+        micro_batches = max(round(self._rows.get("", {}).get("calls", 1)), 1)
+        per_rank = self.ds_engine.train_micro_batch_size_per_gpu() * micro_batches
+        samples = per_rank * self.ds_engine.world_size
         yield LINE.format("samples/second: ", round(samples / step, 2))
 
     def _measured_backward(self) -> Iterator[str]:
@@ -362,49 +373,69 @@ class FlopsProfiler:
         yield "Each module tells, with its children and before its own settings:"
         yield "params = share of the model's, MACs = share, fwd latency = share, its FLOPS"
         yield ""
-        yield from self._module_lines(self.model, "", "", "")
+        places: dict[int, list[str]] = {}
+        for path, module in self.model.named_modules(remove_duplicate=False):
+            places.setdefault(id(module), []).append(path)
+        yield from self._module_lines(self.model, places, "", "")
 
     def _module_lines(
-        self, module: torch.nn.Module, path: str, label: str, indent: str
+        self, module: torch.nn.Module, places: dict[int, list[str]], label: str, indent: str
     ) -> Iterator[str]:
-        """As `repr` of a module, with what it has and takes before its own settings."""
-        words = [] if isinstance(module, self._ignored) else [self._figures(module, path)]
+        """As `repr` of a module, with what it has and takes before its own settings: at each of
+        its places what it has and takes in all of them."""
+        words = []
+        if not isinstance(module, self._ignored):
+            words.append(self._figures(module, places[id(module)]))
         if extra := module.extra_repr():
             words.append(extra)
         head = f"{indent}{label}{type(module).__name__}("
-        children = list(module.named_children())
+        # As `repr` has it: a module that has two names stands at each.
+        children = [(name, child) for name, child in module._modules.items() if child is not None]
         if not children:
             yield head + ", ".join(words) + ")"
             return
         yield head
         yield f"{indent}  {', '.join(words)}"
         for name, child in children:
-            below = f"{path}.{name}" if path else name
-            yield from self._module_lines(child, below, f"({name}): ", indent + "  ")
+            yield from self._module_lines(child, places, f"({name}): ", indent + "  ")
         yield indent + ")"
 
-    def _figures(self, module: torch.nn.Module, path: str) -> str:
+    def _figures(self, module: torch.nn.Module, places: list[str]) -> str:
         """What DeepSpeed tells, then what it does not: parameters by dtype, the bytes that they
         take, and the backward pass."""
-        params, macs, seconds = self._params(path), self._macs(path), self._seconds(path)
+        params, macs = sum(map(self._params, places)), sum(map(self._macs, places))
+        seconds = sum(map(self._seconds, places))
         words = [
             f"{params_to_string(params)} = {_share(params, self._params(''))}% Params",
             f"{macs_to_string(macs)} = {_share(macs, self._macs(''))}% MACs",
             f"{duration_to_string(seconds)} = {_share(seconds, self._seconds(''))}% latency",
-            _speed(self._flops(path), seconds),
+            _speed(sum(map(self._flops, places)), seconds),
         ]
         if params > 0:
-            size, whole = self._bytes(path), self._bytes("")
+            size, whole = sum(map(self._bytes, places)), self._bytes("")
             words += [
                 *_by_dtype(module),
                 f"{bytes_to_string(size)} = {_share(size, whole)}% Memory",
             ]
-        if (backward := self._seconds(path, "backward")) > 0:
+        backward = sum(self._seconds(path, "backward") for path in places)
+        if backward > 0:
             words.append(f"bwd {duration_to_string(backward)}")
         return ", ".join(words)
 
     def _bytes(self, path: str) -> int:
         return int(self._rows.get(path, {}).get("parameter_bytes", 0))
+
+
+def _rows_within(rows: list[dict[str, Any]], path: str) -> dict[str, dict[str, Any]]:
+    """By path, of the module there and what it has, as if it were called by itself."""
+    if not path:
+        return {row["path"]: row for row in rows}
+    deeper = path.count(".") + 1
+    return {
+        row["path"][len(path) :].removeprefix("."): row | {"depth": row["depth"] - deeper}
+        for row in rows
+        if row["path"] == path or row["path"].startswith(f"{path}.")
+    }
 
 
 def _by_dtype(module: torch.nn.Module) -> list[str]:
@@ -413,14 +444,14 @@ def _by_dtype(module: torch.nn.Module) -> list[str]:
     for parameter in module.parameters():
         name = str(parameter.dtype).removeprefix("torch.")
         name = SHORT.get(name, name)
-        counts[name] = counts.get(name, 0) + parameter.numel()
+        counts[name] = counts.get(name, 0) + element_count(parameter)
     return [f"{params_to_string(count)} {name}" for name, count in counts.items()]
 
 
 def _expert_parameters(model: torch.nn.Module) -> int:
     """Of this rank; DeepSpeed marks what is an expert's."""
     experts = (p for p in model.parameters() if getattr(p, "allreduce", True) is False)
-    return sum(parameter.numel() for parameter in experts)
+    return sum(element_count(parameter) for parameter in experts)
 
 
 def get_model_profile(

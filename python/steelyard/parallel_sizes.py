@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a program's processes share its model, as far as PyTorch's own objects say so.
 
-Data-parallel are what DistributedDataParallel and both FSDPs reduce gradients over; what else a
-parameter's device mesh has is tensor-parallel, or what the name of its dimension says; pipelines
-are those of torch.distributed.pipelining.
+Data-parallel are what DistributedDataParallel, both FSDPs and DeepSpeed's engine reduce gradients
+over; what else a parameter's device mesh has is tensor-parallel, or what the name of its dimension
+says; pipelines are those of torch.distributed.pipelining.
 """
 
 from __future__ import annotations
@@ -50,6 +50,11 @@ def _data_sizes(module: torch.nn.Module) -> Iterable[tuple[str, int]]:
     mesh = _fsdp_mesh(module)
     if mesh is not None:
         yield "data_parallel", mesh.size()
+    if type(module).__name__ in ("DeepSpeedEngine", "PipelineEngine"):
+        for key, name in (("dp_world_size", "data_parallel"), ("mp_world_size", "tensor_parallel")):
+            size = getattr(module, key, None)
+            if isinstance(size, int):
+                yield name, size
 
 
 def _fsdp_mesh(module: torch.nn.Module) -> Any:

@@ -37,7 +37,7 @@ class Names:
         self._strided, self._leaves = torch.strided, pytree.tree_leaves
         self._modules: dict[int, tuple[int, Any]] = {}  # by address: the id, and a weak reference
         self._optimizers: dict[int, tuple[int, int]] = {}  # by address: the id, tensors of state
-        self._storages: set[int] = set()  # of parameters and buffers that have a name
+        self._told: set[tuple[int, int, int]] = set()  # parameters and buffers that have a name
         self._numbers: dict[int, int] = {}  # of parameters, by the addresses of the tensors
         self._sharded: dict[int, Any] = {}  # by number: weak references to DTensors
         self._passing: dict[str, tuple[int, Any]] = {}  # by class: the id and the last of them
@@ -71,7 +71,7 @@ class Names:
     def forget(self) -> None:
         self._modules.clear()
         self._optimizers.clear()
-        self._storages.clear()
+        self._told.clear()
         self._numbers.clear()
         self._sharded.clear()
         self._passing.clear()
@@ -188,26 +188,28 @@ class Names:
     def _add_tensor(
         self, name: str, tensor: torch.Tensor, module: int, category: _core.Category
     ) -> None:
-        place = self._place_of(tensor)
-        is_new = place is not None and place[1] not in self._storages
+        held, elements = local_part(tensor), element_count(tensor)
+        place = self._place_of(held)
+        # Parameters may lie side by side in one storage, as DeepSpeed keeps them.
+        where = None if place is None else (place[0], held.storage_offset(), held.numel())
         number = self._tensor_count
         self._tensor_count += 1
         self._numbers[tensor._cdata] = number
-        if local_part(tensor) is not tensor:
+        if held is not tensor:
             self._sharded[number] = weakref.ref(tensor)
         self._observer.add_tensor(
             number,
             module,
-            tensor.numel(),
-            tensor.numel() * tensor.element_size(),
+            elements,
+            elements * tensor.element_size(),
             tensor._cdata,
             # What has a second name counts once.
-            category if is_new or place is None else _core.Category.TEMPORARIES,
+            category if where not in self._told else _core.Category.TEMPORARIES,
             name,
             str(tensor.dtype).removeprefix("torch."),
         )
-        if place is not None:
-            self._storages.add(place[1])
+        if place is not None and where is not None:
+            self._told.add(where)
             self._observer.mark(*place, category, number)
         gradient = tensor.grad if tensor.is_leaf else None
         if gradient is not None:
@@ -290,9 +292,17 @@ class Names:
 
 
 def local_part(tensor: torch.Tensor) -> torch.Tensor:
-    """What this rank holds of a DTensor; any other tensor itself."""
+    """What this rank holds of a DTensor, and of a parameter that DeepSpeed keeps in parts (ZeRO-3);
+    any other tensor itself."""
     part = getattr(tensor, "_local_tensor", None)
+    if part is None:
+        part = getattr(tensor, "ds_tensor", None)
     return tensor if part is None else part
+
+
+def element_count(tensor: torch.Tensor) -> int:
+    """Of the whole, where DeepSpeed keeps it in parts."""
+    return int(getattr(tensor, "ds_numel", tensor.numel()))
 
 
 def _named_modules(model: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:

@@ -175,6 +175,17 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.fullmatch(form, first), first
 
 
+def test_a_module_with_two_names_is_printed_at_each(capsys: pytest.CaptureFixture[str]) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4))
+    model.append(model[0])
+    steelyard.get_model_profile(model, (2, 4))
+    told = capsys.readouterr().out
+    assert re.findall(r"^  \((\d)\): Linear\(20 = 100% Params, 64 MACs = 100%", told, re.M) == [
+        "0",
+        "1",
+    ]
+
+
 def test_a_file_instead(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "profile.txt"
     steelyard.get_model_profile(LeNet5(10), (2, 1, 32, 32), detailed=False, output_file=str(out))

@@ -86,3 +86,45 @@ def test_defaults_are_those_of_deepspeed(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(steelyard.UsageError, match="no DeepSpeed"):
         ProfilerConfig.read(path)
+
+
+ENGINE = """
+import torch
+class DeepSpeedEngine(torch.nn.Module):
+    world_size = dp_world_size = mp_world_size = 1
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+    def forward(self, x):
+        return self.module(x)
+    def train_micro_batch_size_per_gpu(self):
+        return 4
+engine = DeepSpeedEngine(torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 2)))
+optimizer = torch.optim.SGD(engine.parameters(), lr=0.1)
+for step in range(3):
+    for micro_step in range(2):
+        engine(torch.randn(4, 4)).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_of_an_engine_it_tells_what_deepspeed_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ds.json").write_text(json.dumps({"flops_profiler": {"enabled": True}}))
+    (tmp_path / "train.py").write_text(ENGINE)
+    assert (
+        watch_command.main(["--config", str(tmp_path / "ds.json"), str(tmp_path / "train.py")]) == 0
+    )
+    told = capsys.readouterr().err
+    lines = {
+        key: value.split() for key, _, value in (line.partition(": ") for line in told.splitlines())
+    }
+    assert lines["batch size per GPU"] == ["4"]
+    assert lines["fwd MACs per GPU"] == [str(2 * 4 * (4 * 8 + 8 * 2)), "MACs"]
+    assert "{'Sequential': '58'}" in told.split("depth 1")[0]
+    assert told.splitlines()[-3].startswith("  (1): Linear(18 = ")
+    # Both micro-steps are samples of the step.
+    value, unit = lines["iter latency"]
+    seconds = float(value) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+    assert float(lines["samples/second"][0]) == pytest.approx(2 * 4 / seconds, rel=0.01)

@@ -52,3 +52,32 @@ def test_losses_that_are_made_for_each_call_are_one() -> None:
     rows = [row for row in watch.report.data["modules"] if row["class"] == "CrossEntropyLoss"]
     assert len(rows) == 1
     assert rows[0]["calls"] == 1
+
+
+def test_parameters_that_lie_in_one_storage_count_each() -> None:
+    """As DeepSpeed's ZeRO keeps them; what has two names counts once."""
+    model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 2))
+    model[2].weight = model[1].weight
+    flat = torch.zeros(sum(parameter.numel() for parameter in model.parameters()))
+    begin = 0
+    for parameter in model.parameters():
+        parameter.data = flat[begin : begin + parameter.numel()].view_as(parameter)
+        begin += parameter.numel()
+    with steelyard.watch(model) as watch:
+        model[1](model[0](torch.randn(3, 8)))
+    rows = {row["path"]: row for row in watch.report.data["modules"]}
+    assert rows[""]["parameters"] == begin == 8 * 4 + 4 + 4 * 2 + 2 + 2
+    assert [rows[path]["parameters"] for path in ("0", "1", "2")] == [36, 10, 2]
+    assert watch.report.data["memory"]["at_peak"]["parameters"] == flat.nbytes
+
+
+def test_of_a_parameter_that_deepspeed_keeps_in_parts_the_whole_counts() -> None:
+    model = torch.nn.Linear(8, 4, bias=False)
+    model.weight.ds_tensor = torch.zeros(16)  # what this rank of two has
+    model.weight.ds_numel = 8 * 4
+    model.weight.data = torch.empty(0)
+    with steelyard.watch(model) as watch:
+        torch.randn(2)
+    assert watch.report.data["modules"][0]["parameters"] == 8 * 4
+    assert watch.report.data["memory"]["at_peak"]["parameters"] == 16 * 4
+    assert steelyard.FlopsProfiler(model).get_total_params() == 8 * 4
