@@ -8,6 +8,7 @@ processor nothing predicts: times are those that were measured.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,8 @@ CLOSE = 0.02
 
 
 class Example:
-    """The first call of a model: what it was given, by sizes, and how it was trained."""
+    """The first call of a model, or the first that trains it: what it was given, by sizes, and how
+    it was trained."""
 
     def __init__(self) -> None:
         self.model: torch.nn.Module | None = None
@@ -36,11 +38,19 @@ class Example:
         self.optimizer: str | None = None
         self._given: tuple[Any, Mapping[str, Any]] | None = None
         self._ended = False
+        self._passes = 0  # that train, since an optimizer's step
+        self._has_trained = False
+        self._passes_of_step: Counter[int] = Counter()
 
     def given(self, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        """Hears of calls of models; the first one counts."""
-        if self.model is not None:
+        """Hears of calls of models. A validation may come before all that trains."""
+        if self.model not in (None, module):
             return
+        trains = _trains(module)
+        self._passes += trains
+        if self.model is not None and (self._has_trained or not trains):
+            return
+        self._has_trained, self._ended = trains, False
         self.model, self.training = module, module.training
         self._given = _sizes((tuple(args), dict(kwargs or {})))
         self.amp = _autocast_around(module)
@@ -59,6 +69,9 @@ class Example:
     def optimized(self, optimizer: torch.optim.Optimizer) -> None:
         if self.optimizer is None:
             self.optimizer = type(optimizer).__name__
+        if self._passes > 0:
+            self._passes_of_step[self._passes] += 1
+            self._passes = 0
 
     def weighed(self, report: dict[str, Any]) -> dict[str, Any]:
         """The report of the model, weighed as it was run."""
@@ -80,8 +93,10 @@ class Example:
         if name not in _core.optimizers():
             raise UsageError(f"of the optimizer {self.optimizer} there is no row", "predict")
         keywords = {"train": name} | ({} if self.has_loss else {"loss": "sum"})
-        calls = _calls(report)
-        return keywords | ({"accumulate": calls} if calls > 1 else {})
+        # Validations between them are no part of most steps.
+        usual = self._passes_of_step.most_common(1)
+        passes = usual[0][0] if usual else _calls(report)
+        return keywords | ({"accumulate": passes} if passes > 1 else {})
 
     @property
     def prefix(self) -> str:
@@ -91,6 +106,14 @@ class Example:
             words.append(WRAPPERS[type(model).__name__])
             model = getattr(model, words[-1])
         return ".".join(words)
+
+
+def _trains(module: torch.nn.Module) -> bool:
+    """Whether a call of it is one of training, and not what runs again in a backward pass."""
+    import torch
+
+    recomputes = torch._C._current_graph_task_id() != -1
+    return module.training and torch.is_grad_enabled() and not recomputes
 
 
 def _autocast_around(module: torch.nn.Module) -> str | None:

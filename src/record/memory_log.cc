@@ -84,6 +84,13 @@ void MemoryLog::ReturnInputs() {
   lent_.clear();
 }
 
+void MemoryLog::TakeForInputs() {
+  for (const auto& [address, block] : live_) {
+    Held& held = blocks_[block];
+    if (held.category == Category::kTemporaries) held.category = Category::kInputs;
+  }
+}
+
 void MemoryLog::KeepAllOf(Phase phase) {
   for (const auto& [address, block] : live_) {
     Held& held = blocks_[block];

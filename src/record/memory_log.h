@@ -39,6 +39,8 @@ class MemoryLog {
     std::uint32_t place = SY_NO_ID;  // where it is said
   };
   void Mark(std::uint64_t address, const Marked& marked);
+  // All that is there, and of which nothing is known, was made before any model was called: data.
+  void TakeForInputs();
   // All that this phase has made, and that is still there, is kept for the backward pass.
   void KeepAllOf(Phase phase);
   // What a device's allocator holds of the device, changed by so much.

@@ -282,6 +282,9 @@ class Player {
 
   void EnterModule(ThreadState& thread, const SyEvent& event) {
     if (IsOutermost(thread)) EndBackward(thread);
+    if (!std::exchange(called_any_, true)) {
+      for (MemoryLog& log : memory_) log.TakeForInputs();
+    }
     const std::uint32_t module = Known(event.id);
     const Phase around = PhaseOf(thread);
     const bool again = around == Phase::kBackward || around == Phase::kRecompute;
@@ -723,6 +726,7 @@ class Player {
   std::set<std::uint16_t> reserved_before_;  // whose memory of before has been told of
   std::map<std::tuple<std::uint64_t, std::uint32_t, Phase>, std::uint32_t> place_of_;
   std::uint32_t parameter_ = SY_NO_ID;  // whose gradient was last added to
+  bool called_any_ = false;             // module
   std::size_t step_ = 0;
   std::uint64_t step_begin_ = 0;
   WatchedStep now_;

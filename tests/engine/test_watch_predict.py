@@ -72,6 +72,28 @@ def test_a_model_that_does_not_train_is_weighed_as_such() -> None:
     assert data["flops"] == {"measured": 2 * product, "predicted": 2 * product}
 
 
+def test_validations_are_no_part_of_a_step() -> None:
+    """The first of them comes before all that trains, as Lightning has it."""
+    model = torch.nn.Sequential(torch.nn.Linear(WIDTH, HIDDEN), torch.nn.Dropout(0.5))
+    optimizer = torch.optim.AdamW(model.parameters())
+    with steelyard.watch(model, level="ops", predict=True) as watch:
+        for step in range(5):
+            if step in (0, 2):
+                model.eval()
+                with torch.no_grad():
+                    for _ in range(9):
+                        model(torch.randn(3, WIDTH))
+                model.train()
+            for _ in range(2):
+                model(torch.randn(ROWS, WIDTH)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    product = 2 * ROWS * WIDTH * HIDDEN
+    data = watch.prediction.data
+    assert data["flops"] == {"measured": 4 * product, "predicted": 4 * product}
+    assert data["memory"]["inputs"]["predicted"] == ROWS * WIDTH * FLOAT
+
+
 def test_what_runs_again_is_predicted() -> None:
     prediction = predicted(Model(again=True))
     product = 2 * ROWS * WIDTH * HIDDEN

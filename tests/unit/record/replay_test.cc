@@ -84,6 +84,18 @@ TEST(Replay, GradientsAreThoseThatAreAccumulated) {
   EXPECT_EQ(watched.steps[0].peak, 24 + 24);
 }
 
+TEST(Replay, WhatWasMadeBeforeAModelWasCalledIsData) {
+  RecordWriter record = TwoModules();
+  record.Add(SY_ALLOCATE, 0, 500, 24).Add(SY_MODULE_ENTER, 0, 1).Add(SY_ALLOCATE, 0, 600, 12);
+  record.Add(SY_MODULE_LEAVE, 0, 1).Add(SY_ALLOCATE, 0, 700, 6);
+  record.Add(SY_NODE_ENTER, 0, 1, 1, 1).Add(SY_NODE_LEAVE).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.timeline.blocks.size(), 3u);
+  EXPECT_EQ(watched.timeline.blocks[0].category, Category::kInputs);
+  EXPECT_EQ(watched.timeline.blocks[1].category, Category::kActivations);
+  EXPECT_EQ(watched.timeline.blocks[2].category, Category::kActivations);
+}
+
 TEST(Replay, WhatIsBetweenTheLastNodeAndTheOptimizerIsOfNeither) {
   RecordWriter record = TwoModules();
   record.At(10).Add(SY_NODE_ENTER, 0, 1, 1, 1).At(20).Add(SY_NODE_LEAVE);
