@@ -262,8 +262,25 @@ Session& session() {
   static auto* const the_session = new Session;
   return *the_session;
 }
-thread_local constinit std::uint32_t module_depth = 0;
-thread_local constinit std::uint64_t depth_of_session = 0;
+
+// Calls of modules that have not ended here. Python's hooks hear of the end of a call that an
+// Exception ends, but not of one that a KeyboardInterrupt does: one whose stack has gone is over.
+struct OpenCalls {
+  struct Call {
+    const char* stack;
+    std::uint32_t module;
+  };
+  std::uint64_t session = 0;  // to which they belong
+  std::vector<Call> calls;
+};
+OpenCalls& OpenCallsOf(const ThreadBuffer& buffer) {
+  thread_local OpenCalls open;
+  if (open.session != buffer.session) {
+    open.session = buffer.session;
+    open.calls.clear();
+  }
+  return open;
+}
 
 void HearOps(bool heard) {
   Session& now = session();
@@ -332,16 +349,23 @@ void AddEntry(const SyEntry* entry, const char* text) {
 void AddModule(const void* module, std::uint32_t id) { session().modules.Set(module, id); }
 void ForgetModule(const void* module) { session().modules.Set(module, SY_NO_ID); }
 
-std::uint32_t& DepthHere(const ThreadBuffer& buffer) {
-  if (depth_of_session != buffer.session) {
-    depth_of_session = buffer.session;
-    module_depth = 0;
-  }
-  return module_depth;
-}
-
 // What a node of autograd calls, such as a checkpoint's recomputation, is no call of the program's.
 bool InNode() { return torch::autograd::get_current_node() != nullptr; }
+
+void WriteModule(ThreadBuffer& buffer, SyEventKind kind, std::uint32_t module) {
+  Write(buffer, At(kind, at::sequence_number::peek(), 0, module));
+}
+
+// Ends calls that are not around the one that begins: each call of a module has an interpreter loop
+// of its own, deeper in the stack than that of what is around it.
+void EndWhatIsOver(ThreadBuffer& buffer, std::vector<OpenCalls::Call>& open, const char* stack) {
+  // Less than a loop takes, and more than the ways differ by which one loop calls this.
+  constexpr std::ptrdiff_t kOneLoop = 128;
+  while (!open.empty() && stack > open.back().stack - kOneLoop) {
+    WriteModule(buffer, SY_MODULE_LEAVE, open.back().module);
+    open.pop_back();
+  }
+}
 
 // Whether the call is inside of another.
 bool Enter(const void* module) {
@@ -349,8 +373,12 @@ bool Enter(const void* module) {
   if (buffer == nullptr) return true;
   const std::uint32_t id = session().modules.Of(module);
   if (id == SY_NO_ID) return false;
-  Write(*buffer, At(SY_MODULE_ENTER, at::sequence_number::peek(), 0, id));
-  return DepthHere(*buffer)++ > 0 || InNode();
+  const auto* const stack = static_cast<const char*>(__builtin_frame_address(0));
+  std::vector<OpenCalls::Call>& open = OpenCallsOf(*buffer).calls;
+  EndWhatIsOver(*buffer, open, stack);
+  WriteModule(*buffer, SY_MODULE_ENTER, id);
+  open.push_back({stack, id});
+  return open.size() > 1 || InNode();
 }
 
 bool Leave(const void* module) {
@@ -358,10 +386,12 @@ bool Leave(const void* module) {
   if (buffer == nullptr) return true;
   const std::uint32_t id = session().modules.Of(module);
   if (id == SY_NO_ID) return true;
-  Write(*buffer, At(SY_MODULE_LEAVE, at::sequence_number::peek(), 0, id));
-  std::uint32_t& depth = DepthHere(*buffer);
-  if (depth > 0) --depth;
-  return depth > 0 || InNode();
+  std::vector<OpenCalls::Call>& open = OpenCallsOf(*buffer).calls;
+  std::size_t keep = open.size();
+  while (keep > 0 && open[keep - 1].module != id) --keep;
+  WriteModule(*buffer, SY_MODULE_LEAVE, id);
+  if (keep > 0) open.resize(keep - 1);
+  return !open.empty() || InNode();
 }
 
 void WriteSpan(SyEventKind kind, std::uint32_t id) {

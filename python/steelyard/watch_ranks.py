@@ -125,8 +125,13 @@ def _medians(report: dict[str, Any]) -> dict[str, float]:
 
 
 def _work(report: dict[str, Any]) -> dict[str, int]:
-    """Operations of products, of one step; nothing where no operators were heard."""
-    return {f"flops_{way}": report["flops"][way] for way in WAYS if "flops" in report}
+    """Operations of products, of one step; nothing where no operators were heard. What runs again
+    does so in the backward pass, as its time does."""
+    if "flops" not in report:
+        return {}
+    flops = report["flops"]
+    backward = flops["backward"] + flops.get("recompute", 0)
+    return {"flops_forward": flops["forward"], "flops_backward": backward}
 
 
 def _at_peak(told: dict[int, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -313,5 +318,8 @@ def _remarks(report: dict[str, Any]) -> list[str]:
     ):
         lines.append("Ranks have different parameters: modules are told that all of them have.")
     remarks = [remark for each in report["reports"] for remark in each["remarks"]]
-    lines += [f"note: {remark}" for remark in dict.fromkeys(remarks)]
+    unknown = {op["op"]: None for each in report["reports"] for op in each.get("unmodelled", ())}
+    if unknown and report["work"]:
+        remarks.append(f"work is at least this: not modelled are {', '.join(unknown)}")
+    lines += [f"Note: {remark}" for remark in dict.fromkeys(remarks)]
     return lines

@@ -174,7 +174,7 @@ void AppendMemory(const Watch& watch, report::Document* document) {
   document->body.emplace_back(LargestTensors(watch));
 }
 
-// "rank 0 of 4: data_parallel 2, tensor_parallel 2".
+// "rank 0 of 4: data parallel 2, tensor parallel 2".
 std::string PlaceAmongRanks(const std::map<std::string, std::int64_t>& facts) {
   const auto of = [&](const char* key) {
     const auto found = facts.find(key);
@@ -184,7 +184,9 @@ std::string PlaceAmongRanks(const std::map<std::string, std::int64_t>& facts) {
   std::string_view before = ": ";
   for (const auto& [key, value] : facts) {
     if (key == "rank" || key == "ranks") continue;
-    words += fmt::format("{}{} {}", std::exchange(before, ", "), key, value);
+    std::string name = key;
+    std::ranges::replace(name, '_', ' ');
+    words += fmt::format("{}{} {}", std::exchange(before, ", "), name, value);
   }
   return words;
 }

@@ -285,3 +285,37 @@ def test_a_step_that_fails_ends_there() -> None:
     assert len(steps) == 4
     assert all(step["optimizer"] < 0.04 for step in steps)
     assert all(step["backward"] > 0 for step in steps)
+
+
+def test_a_call_that_ctrl_c_ends_is_over() -> None:
+    """Hooks hear nothing of its end."""
+
+    class Stopped(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+            self.stops = False
+            self.first.register_forward_hook(self.stop)
+
+        def stop(self, *_: object) -> None:
+            if self.stops:
+                raise KeyboardInterrupt
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.second(self.first(x))
+            return result
+
+    model = Stopped()
+    optimizer = torch.optim.SGD(model.parameters())
+    with steelyard.watch(model) as watch:
+        for step in range(6):
+            model.stops = step == 2
+            with contextlib.suppress(KeyboardInterrupt):
+                model(torch.randn(4, 8)).sum().backward()
+                optimizer.step()
+    data = watch.report.data
+    assert len(data["steps"]) == 5
+    assert all(step["forward"] > 0 and step["backward"] > 0 for step in data["steps"])
+    # The call that failed and the one after it are of one step, of the four that count.
+    calls = {row["path"]: row["calls"] for row in data["modules"]}
+    assert calls == {"": 5 / 4, "first": 5 / 4, "second": 4 / 4, "(outside)": 0}

@@ -52,6 +52,19 @@ TEST(PresentWatch, TellsWhatIsInNoStage) {
       << text;
 }
 
+TEST(PresentWatch, TellsWhichOfSeveralRanksItIs) {
+  RecordWriter record;
+  const auto fact = [&](const char* key, std::uint64_t value) {
+    record.Entry(SY_FACT, 0, key, value);
+  };
+  fact("rank", 1);
+  fact("ranks", 4);
+  fact("data_parallel", 2);
+  record.Add(SY_OPTIMIZER_ENTER).Add(SY_OPTIMIZER_LEAVE);
+  const std::string text = WatchText(record);
+  EXPECT_NE(text.find("rank 1 of 4: data parallel 2"), std::string::npos) << text;
+}
+
 TEST(PresentWatch, SaysHowStepsWereToldApartAndWhatWasNoted) {
   RecordWriter record;
   record.Entry(SY_REMARK, 0, "memory of cuda is not watched");
