@@ -197,7 +197,8 @@ class KeyAverages(list[KeyAverage]):
     def _sorted(self, sort_by: str | None) -> list[KeyAverage]:
         if sort_by is None:
             return list(self)
-        sort_by = sort_by.replace("cuda", "device")  # as they were called
+        for device in ("cuda", "xpu", "privateuse1"):  # as they are called
+            sort_by = sort_by.replace(device, "device")
         if sort_by not in SORT_KEYS:
             names = ", ".join(SORT_KEYS)
             raise UsageError(f'rows have no "{sort_by}"', "sort_by", f"They have: {names}.")

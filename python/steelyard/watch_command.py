@@ -15,14 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from steelyard import watch_predict, watch_ranks
+from steelyard import watch_output, watch_predict, watch_ranks
 from steelyard.data_parallel import rank_count
 from steelyard.errors import SteelyardError, UsageError
 from steelyard.schedules import Schedule, schedule
 from steelyard.watch_config import ProfilerConfig
 from steelyard.watching import LEVELS, Watch, WatchReport, watch
 
-FORMATS = ("text", "json", "csv")
 # How long is waited for other ranks when the program has failed here.
 SHORTLY = datetime.timedelta(seconds=1)
 
@@ -31,6 +30,7 @@ def main(words: Sequence[str]) -> int:
     """Returns the exit status: of the program, or 1 or 2 where it could not be watched."""
     asked = _parser().parse_args(words)
     try:
+        asked.format = watch_output.chosen(asked.format, asked.output)
         if asked.read is not None:
             _read(asked)
             return 0
@@ -81,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         help="report on a record, or on those of several ranks; nothing runs",
     )
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument(
+        "--format", choices=watch_output.FORMATS, help="else as the name of FILE says, or text"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="else standard error")
     parser.add_argument("--depth", type=int, default=2, metavar="N", help="levels of modules")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="operators")
@@ -106,19 +108,21 @@ def _schedule(words: str) -> Schedule:
 
 
 def _read(asked: argparse.Namespace) -> None:
-    reports = [WatchReport(Path(path).read_bytes(), path) for path in asked.read]
-    if len(reports) == 1:
-        return _write(reports[0].render(asked.format, depth=asked.depth, top=asked.top), asked)
-    ranks = watch_ranks.in_order([report.data for report in reports])
-    return _write(_of_ranks(ranks, asked), asked)
+    if len(asked.read) > 1:
+        watch_output.check_of_ranks(asked.format)
+    records = [Path(path).read_bytes() for path in asked.read]
+    if len(records) == 1:
+        return _write(_written(WatchReport(records[0], asked.read[0]), records[0], asked), asked)
+    reports = [WatchReport(*each).data for each in zip(records, asked.read, strict=True)]
+    return _write(_of_ranks(watch_ranks.in_order(reports), asked), asked)
 
 
 def _watched(asked: argparse.Namespace) -> int:
     """Runs the program. Its own exceptions and exit status are as without us."""
     if not asked.module and not Path(asked.program[0]).exists():
         raise UsageError("there is no such program", asked.program[0])
-    if asked.format == "csv" and rank_count() > 1:
-        raise UsageError("csv is not for several ranks", "--format", "There are: text, json.")
+    if rank_count() > 1:
+        watch_output.check_of_ranks(asked.format)
     if asked.output is not None:
         asked.output = _place_of(asked.output)
     config = _config(asked)
@@ -221,18 +225,27 @@ def _report(session: Watch, asked: argparse.Namespace, patience: datetime.timede
             if reports:
                 _write(_of_ranks(reports, asked), asked)
         else:
-            text = session.report.render(asked.format, depth=asked.depth, top=asked.top)
-            _write(_with_prediction(text, session, asked) if asked.predict else text, asked)
+            _write(_written(session.report, session.record, asked, session), asked)
     except (SteelyardError, OSError, RuntimeError) as error:
         print(f"steelyard: there is no report: {error}", file=sys.stderr)
 
 
-def _with_prediction(text: str, session: Watch, asked: argparse.Namespace) -> str:
-    """The report with what was predicted; of a table there is none."""
+def _written(
+    report: WatchReport, record: bytes, asked: argparse.Namespace, session: Watch | None = None
+) -> str | bytes:
+    """The report, with what was predicted where that was asked for; of a table and a trace there is
+    no prediction."""
+    if asked.format in watch_output.TRACES:
+        return watch_output.trace(record, asked.format, asked.output)
+    text = report.render(asked.format, depth=asked.depth, top=asked.top)
+    if session is None or not asked.predict or asked.format == "csv":
+        return text
     if asked.format == "json":
         return json.dumps(json.loads(text) | {"predicted": session.prediction.data}, indent=2)
     prediction = watch_predict.told(session.prediction.data, asked.depth)
-    return f"{text}\n{prediction}" if asked.format == "text" else text
+    if asked.format == "html":
+        return watch_output.page(report.document(asked.depth, asked.top), prediction)
+    return f"{text}\n{prediction}"
 
 
 def _of_ranks(reports: list[dict[str, Any] | None], asked: argparse.Namespace) -> str:
@@ -242,9 +255,5 @@ def _of_ranks(reports: list[dict[str, Any] | None], asked: argparse.Namespace) -
     return watch_ranks.told(report, asked.depth)
 
 
-def _write(text: str, asked: argparse.Namespace) -> None:
-    if asked.output is None:
-        # Standard output is the program's own.
-        print(text, file=sys.stdout if asked.read is not None else sys.stderr)
-    else:
-        Path(asked.output).write_text(text, encoding="utf-8")
+def _write(what: str | bytes, asked: argparse.Namespace) -> None:
+    watch_output.write(what, asked.output, for_program=asked.read is None)

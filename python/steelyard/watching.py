@@ -54,10 +54,18 @@ class WatchReport:
     def render(
         self, format: str = "text", *, depth: int = 2, top: int = 10, table: str = "modules"
     ) -> str:
-        """Returns the report as text, json or csv (the table of that name)."""
+        """Returns the report as text, json, csv (the table of that name) or html."""
+        if format == "html":
+            from steelyard import watch_output
+
+            return watch_output.page(self.document(depth, top))
         look = _core.RenderOptions()
         look.table = table
-        return self._core.describe(depth, top).render(format, look)
+        return self.document(depth, top).render(format, look)
+
+    def document(self, depth: int = 2, top: int = 10) -> _core.Document:
+        """What reports are written from, with so many levels of modules and operators."""
+        return self._core.describe(depth, top)
 
     @cached_property
     def data(self) -> dict[str, Any]:
@@ -70,7 +78,7 @@ class WatchReport:
     def _repr_html_(self) -> str:
         from steelyard import html
 
-        return html.written(self._core.describe().body)
+        return html.written(self.document().body)
 
 
 @dataclass(frozen=True)

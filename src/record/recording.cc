@@ -293,6 +293,7 @@ Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) 
   Recording recording;
   recording.level = header.level == SY_LIGHT ? SY_LIGHT : SY_OPS;
   if (header.level == SY_PROFILE) {
+    recording.has_ranges = true;
     recording.has_inputs = (header.parts & SY_PART_INPUTS) != 0;
     recording.has_memory = (header.parts & SY_PART_MEMORY) != 0;
   }

@@ -60,6 +60,7 @@ struct Recording {
   SyLevel level = SY_LIGHT;
   std::uint32_t every = 1;
   bool has_inputs = false, has_memory = true;  // of the level SY_PROFILE
+  bool has_ranges = false;                     // of that level: the program's own, optimizers' too
   std::int64_t lost = 0;                       // events
   std::int64_t dropped = 0;                    // of its beginning: they gave way to later ones
   std::size_t warmup = 1;                      // steps at its beginning that do not count

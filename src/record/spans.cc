@@ -134,9 +134,10 @@ class Finder {
       case SY_ALLOCATE:
       case SY_FREE:
         return Memory(event);
-      case SY_MARK:
       case SY_OPTIMIZER_ENTER:
       case SY_OPTIMIZER_LEAVE:
+        return Optimizer(event);
+      case SY_MARK:
       case SY_STEP:
       case SY_OPS_BEGIN:
       case SY_OPS_END:
@@ -239,6 +240,14 @@ class Finder {
     End(SpanKind::kModule, name);
     const std::uint32_t around = open_.empty() ? SY_NO_ID : result_.spans[open_.back()].module;
     ranges_.Begin(result_.threads[thread_], event.key, around);
+  }
+
+  // As PyTorch names the range of its own, which stands in a record of ranges.
+  void Optimizer(const SyEvent& event) {
+    const std::vector<std::string>& optimizers = result_.recording.optimizers;
+    if (result_.recording.has_ranges || event.id >= optimizers.size()) return;
+    const std::uint32_t name = names_.Intern("Optimizer.step#" + optimizers[event.id] + ".step");
+    event.kind == SY_OPTIMIZER_ENTER ? Begin(SpanKind::kRange, name) : End(SpanKind::kRange, name);
   }
 
   void Memory(const SyEvent& event) {

@@ -287,6 +287,16 @@ def test_the_table_has_pytorchs_columns() -> None:
     assert ours.splitlines()[-1].startswith("Self CPU time total: ")
 
 
+@pytest.mark.parametrize("device", ["cuda", "xpu", "privateuse1", "device"])
+def test_rows_are_sorted_by_what_any_device_took(device: str) -> None:
+    rows = [
+        run(which).key_averages().table(sort_by=f"self_{device}_time_total").split("\n")[3:]
+        for which in (steelyard.profile, torch_profile)
+    ]
+    ours, theirs = ([row.split()[0] for row in part if row] for part in rows)
+    assert ours == theirs
+
+
 def test_modules_have_their_operators_of_both_passes() -> None:
     prof = run(steelyard.profile, with_modules=True)
     rows = prof.key_averages(group_by_module=True)

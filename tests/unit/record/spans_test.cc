@@ -69,6 +69,20 @@ TEST(Spans, WhatIsNeverLeftEndsWithWhatItIsIn) {
   EXPECT_EQ(spans.spans[2].end, 1000u);  // of the record
 }
 
+TEST(Spans, OptimizersAreRangesWhereTheRecordHasNoneOfItsOwn) {
+  for (const SyLevel level : {SY_OPS, SY_PROFILE}) {
+    RecordWriter record(level);
+    record.Entry(SY_OPTIMIZER, 0, "SGD");
+    record.At(10).Add(SY_OPTIMIZER_ENTER, 0).At(20).Add(SY_OPTIMIZER_LEAVE, 0);
+    record.Add(SY_OPTIMIZER_ENTER, 7);  // of which nothing is known
+    const Spans spans = SpansOf(record);
+    ASSERT_EQ(spans.spans.size(), level == SY_OPS ? 1u : 0u);
+    if (level != SY_OPS) continue;
+    EXPECT_EQ(NameOfSpan(spans, 0), "Optimizer.step#SGD.step");
+    EXPECT_EQ(spans.spans[0].end - spans.spans[0].begin, 20u - 10u);
+  }
+}
+
 // `__enter__` of a range has returned before what the range is about begins.
 TEST(Spans, RangesGoOnWithoutTheFunctionThatBeganThem) {
   RecordWriter record = WithCalls();
