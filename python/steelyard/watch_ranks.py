@@ -125,13 +125,8 @@ def _medians(report: dict[str, Any]) -> dict[str, float]:
 
 
 def _work(report: dict[str, Any]) -> dict[str, int]:
-    """Operations of products, of one step; nothing where no operators were heard. What runs again
-    does so in the backward pass, as its time does."""
-    if "flops" not in report:
-        return {}
-    flops = report["flops"]
-    backward = flops["backward"] + flops.get("recompute", 0)
-    return {"flops_forward": flops["forward"], "flops_backward": backward}
+    """Operations of products, of one step; nothing where no operators were heard."""
+    return {f"flops_{way}": report["flops"][way] for way in WAYS if "flops" in report}
 
 
 def _at_peak(told: dict[int, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -28,8 +28,11 @@ Tensor Make(Dispatcher& d, const Tensor& indices, const Tensor& values, const Di
            "With sparse=False they are dense: as large as the parameters.");
   }
   const Tensor sparse = d.Call("steelyard::sparse_coo", indices, values, sizes);
-  d.autograd().SetParts(sparse.id(),
-                        {.indices = indices.id(), .values = values.id(), .summed = summed});
+  // A call that is weighed alone is of no backward pass.
+  if (d.has_autograd()) {
+    d.autograd().SetParts(sparse.id(),
+                          {.indices = indices.id(), .values = values.id(), .summed = summed});
+  }
   return sparse;
 }
 
