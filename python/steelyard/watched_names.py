@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -266,9 +267,22 @@ class Names:
         number = len(self._optimizers)
         self._observer.add_optimizer(number, type(optimizer).__name__)
         self._optimizers[id(optimizer)] = (number, 0)
+        self._add_models_of(optimizer)
         self.mark_state(optimizer)
         self.tell_sizes()
         return number
+
+    def _add_models_of(self, optimizer: torch.optim.Optimizer) -> None:
+        """Those that are compiled in place, of whose calls nobody hears."""
+        if "torch._dynamo" not in sys.modules:
+            return
+        trained = [p for group in optimizer.param_groups for p in group["params"]]
+        unnamed = {id(p) for p in trained if p._cdata not in self._numbers}
+        if not unnamed:
+            return
+        for model in _compiled_in_place():
+            if not self.knows(model) and any(id(p) in unnamed for p in model.parameters()):
+                self.add_model(model)
 
     def mark_state(self, optimizer: torch.optim.Optimizer) -> None:
         """Says what the optimizer's state is, as far as there is more of it than before."""
@@ -303,6 +317,15 @@ def local_part(tensor: torch.Tensor) -> torch.Tensor:
 def element_count(tensor: torch.Tensor) -> int:
     """Of the whole, where DeepSpeed keeps it in parts."""
     return int(getattr(tensor, "ds_numel", tensor.numel()))
+
+
+def _compiled_in_place() -> list[torch.nn.Module]:
+    """What is around others comes first."""
+    import torch
+
+    things = (thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module))
+    models = [each for each in things if each.__dict__.get("_compiled_call_impl") is not None]
+    return sorted(models, key=lambda model: -len(_named_modules(model)))
 
 
 def _named_modules(model: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:

@@ -150,11 +150,26 @@ std::vector<WatchedOperator> OperatorsOf(const Watch& watch) {
   return operators;
 }
 
+// The model that has most parameters: losses, metrics and the like may be called before it.
 std::string WatchedName(const Watched& watched) {
-  for (const RecordedModule& module : watched.recording.modules) {
-    if (module.parent == SY_NO_ID) return module.class_name;
+  const std::vector<RecordedModule>& modules = watched.recording.modules;
+  if (modules.empty()) return "a program without modules";
+  std::vector<std::int64_t> elements(modules.size(), 0);
+  for (const RecordedTensor& tensor : watched.recording.tensors) {
+    if (tensor.category != Category::kParameters || tensor.module >= modules.size()) continue;
+    elements[tensor.module] = std::max(elements[tensor.module], std::int64_t{0}) + tensor.elements;
   }
-  return "a program without modules";
+  // Parents come before what is in them.
+  std::size_t most = modules.size();
+  for (std::size_t m = modules.size(); m-- > 0;) {
+    const std::uint32_t parent = modules[m].parent;
+    if (parent != SY_NO_ID) {
+      elements[parent] += elements[m];
+    } else if (most == modules.size() || elements[m] >= elements[most]) {
+      most = m;
+    }
+  }
+  return modules[most].class_name;
 }
 
 std::string ModuleName(const Watched& watched, std::uint32_t module) {

@@ -296,6 +296,21 @@ def test_of_what_is_compiled_the_whole_is_told() -> None:
     assert any("torch.compile made one graph" in r for r in watch.report.data["remarks"])
 
 
+def test_of_what_is_compiled_in_place_parameters_are_told() -> None:
+    model = torch.nn.Sequential(Perceptron(), torch.nn.Identity())
+    model.compile(backend="eager")
+    optimizer = torch.optim.AdamW(model.parameters())
+    with steelyard.watch() as watch:
+        train(model, optimizer, 3, None)
+    data = watch.report.data
+    assert data["model"] == "Sequential"
+    assert data["parameters"]["count"] == WIDTH * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES
+    at_peak = data["memory"]["at_peak"]
+    assert at_peak["parameters"] == data["parameters"]["bytes"]
+    assert at_peak["optimizer_state"] >= 2 * data["parameters"]["bytes"]
+    assert by_path(data)["0.first"]["parameters"] == WIDTH * HIDDEN + HIDDEN
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there are kernels")
 def test_without_a_device_there_are_no_kernels_and_operators_are_told() -> None:
     data = watched(level="kernels")

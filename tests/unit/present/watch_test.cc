@@ -52,6 +52,14 @@ TEST(PresentWatch, TellsWhatIsInNoStage) {
       << text;
 }
 
+TEST(PresentWatch, IsNamedAfterTheModelWithMostParameters) {
+  RecordWriter record;
+  record.Module(0, SY_NO_ID, "", "Accuracy").Module(1, SY_NO_ID, "", "Net");
+  record.Module(2, 1, "head", "Linear").Parameter(0, 2, 6, "head.weight", 77);
+  record.Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_LEAVE, 0);
+  EXPECT_TRUE(WatchText(record).starts_with("Net ")) << WatchText(record);
+}
+
 TEST(PresentWatch, TellsWhichOfSeveralRanksItIs) {
   RecordWriter record;
   const auto fact = [&](const char* key, std::uint64_t value) {
