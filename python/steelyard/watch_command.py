@@ -9,6 +9,7 @@ import json
 import os
 import runpy
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -98,7 +99,11 @@ def _schedule(words: str) -> Schedule:
         numbers = {
             key: int(value) for key, _, value in (w.partition("=") for w in words.split(","))
         }
-        return schedule(**({"wait": 0, "warmup": 0, "repeat": 1} | numbers))
+        with warnings.catch_warnings(record=True) as told:
+            plan = schedule(**({"wait": 0, "warmup": 0, "repeat": 1} | numbers))
+        for warning in told:
+            print(f"steelyard: {warning.message}", file=sys.stderr)
+        return plan
     except (TypeError, ValueError):
         raise argparse.ArgumentTypeError(
             f"{words} is no schedule, as wait=1,warmup=1,active=3 is"

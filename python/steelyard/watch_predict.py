@@ -8,6 +8,7 @@ processor nothing predicts: times are those that were measured.
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
@@ -36,6 +37,7 @@ class Example:
         self.has_loss = False
         self.amp: str | None = None  # the dtype of torch.autocast around the call
         self.optimizer: str | None = None
+        self.options: dict[str, object] = {}  # of the optimizer, other than its defaults
         self._given: tuple[Any, Mapping[str, Any]] | None = None
         self._ended = False
         self._passes = 0  # that train, since an optimizer's step
@@ -69,6 +71,7 @@ class Example:
     def optimized(self, optimizer: torch.optim.Optimizer) -> None:
         if self.optimizer is None:
             self.optimizer = type(optimizer).__name__
+            self.options = _options(optimizer)
         if self._passes > 0:
             self._passes_of_step[self._passes] += 1
             self._passes = 0
@@ -84,9 +87,16 @@ class Example:
         keywords: dict[str, Any] = {"mode": "train" if self.training else "eval"}
         if self.amp is not None:
             keywords["amp"] = self.amp
-        if any(step["backward"] > 0 for step in report["steps"]):
-            keywords |= self._training(report)
-        return weigh(model, args, kwargs, **keywords).data
+        if not any(step["backward"] > 0 for step in report["steps"]):
+            return weigh(model, args, kwargs, **keywords).data
+        keywords |= self._training(report)
+        try:
+            return weigh(model, args, kwargs, optim_args=self.options, **keywords).data
+        except SteelyardError:
+            if not self.options:
+                raise
+            # One of them the row may not have.
+            return weigh(model, args, kwargs, **keywords).data
 
     def _training(self, report: dict[str, Any]) -> dict[str, Any]:
         name = (self.optimizer or "sgd").lower()
@@ -106,6 +116,16 @@ class Example:
             words.append(WRAPPERS[type(model).__name__])
             model = getattr(model, words[-1])
         return ".".join(words)
+
+
+def _options(optimizer: torch.optim.Optimizer) -> dict[str, object]:
+    """Of the first group of parameters, those that its class does not have by default."""
+    known = inspect.signature(type(optimizer).__init__).parameters
+    return {
+        name: value
+        for name, value in optimizer.param_groups[0].items()
+        if name in known and isinstance(value, (bool, int, float)) and value != known[name].default
+    }
 
 
 def _trains(module: torch.nn.Module) -> bool:
@@ -201,13 +221,15 @@ def _modules(report: dict[str, Any], weighed: dict[str, Any], prefix: str) -> li
         path = path[len(prefix) :].removeprefix(".")
         if path == "(outside)" or (path == "" and not prefix and row["depth"] > 0):
             continue
-        other = predicted.pop(path, None)
+        other = predicted[path] if path in predicted else _container(path, predicted)
         out.append(
             {
                 "path": path,
                 "class": row["class"],
-                "parameters": _both(row["parameters"], other and other["parameters"]),
-                "flops": _both(_work(row), other and other["flops"]),
+                "parameters": _both(
+                    row["parameters"], None if other is None else other["parameters"]
+                ),
+                "flops": _both(_work(row), None if other is None else other["flops"]),
                 "seconds": row["seconds"]["forward"]
                 + row["seconds"]["backward"]
                 + row["seconds"]["recompute"],
@@ -216,6 +238,15 @@ def _modules(report: dict[str, Any], weighed: dict[str, Any], prefix: str) -> li
             }
         )
     return out
+
+
+def _container(path: str, predicted: Mapping[str, Any]) -> Mapping[str, int] | None:
+    """What is in a module that nobody calls, such as a ModuleList, is its own."""
+    inside = [p for p in predicted if p.startswith(f"{path}.")]
+    outermost = [p for p in inside if not any(p.startswith(f"{other}.") for other in inside)]
+    if not outermost:
+        return None
+    return {key: sum(predicted[p][key] for p in outermost) for key in ("parameters", "flops")}
 
 
 def _both(measured: int, predicted: int | None) -> dict[str, int | None]:
@@ -242,6 +273,8 @@ def _reasons(
     ]
     if missing:
         out.append(f"not in what was exported: {', '.join(missing[:4])}")
+    if any(remark.startswith("torch.compile made") for remark in report["remarks"]):
+        out.append("of what torch.compile has made the whole is measured, not its modules")
     if report.get("unmodelled"):
         names = ", ".join(op["op"] for op in report["unmodelled"][:4])
         out.append(f"measured work is at least this: of {names} none is known")

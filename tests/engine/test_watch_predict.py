@@ -94,6 +94,32 @@ def test_validations_are_no_part_of_a_step() -> None:
     assert data["memory"]["inputs"]["predicted"] == ROWS * WIDTH * FLOAT
 
 
+@pytest.mark.parametrize("options", [{"momentum": 0.9}, {"lr": 0.1, "nesterov": False}])
+def test_the_optimizer_is_weighed_with_its_options(options: dict[str, Any]) -> None:
+    class Listed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = torch.nn.ModuleList([torch.nn.Linear(WIDTH, HIDDEN)])
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.parts[0](x)
+            return result
+
+    model = Listed()
+    optimizer = torch.optim.SGD(model.parameters(), **options)
+    with steelyard.watch(model, level="ops", predict=True) as watch:
+        for _ in range(3):
+            model(torch.randn(ROWS, WIDTH)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    data = watch.prediction.data
+    state = (WIDTH * HIDDEN + HIDDEN) * FLOAT if "momentum" in options else 0
+    assert data["memory"]["optimizer_state"] == {"measured": state, "predicted": state}
+    # Nobody calls the list.
+    both = by_path(watch.prediction)["parts"]["flops"]
+    assert both["measured"] == both["predicted"] == 2 * 2 * ROWS * WIDTH * HIDDEN
+
+
 def test_what_runs_again_is_predicted() -> None:
     prediction = predicted(Model(again=True))
     product = 2 * ROWS * WIDTH * HIDDEN

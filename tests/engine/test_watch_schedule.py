@@ -149,6 +149,9 @@ def test_the_command_line_takes_a_schedule(
     with pytest.raises(SystemExit):
         watch_command.main(["--schedule", "wait=x", "train.py"])
     assert "is no schedule" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        watch_command.main(["--schedule", "active=1"])
+    assert capsys.readouterr().err.startswith("steelyard: without warm-up the first")
     program = tmp_path / "train.py"
     program.write_text(
         "import torch\n"
