@@ -454,22 +454,18 @@ class _Session:
             self._observer.leave_range(name)
 
     def _hear_modules(self) -> None:
-        from torch.nn.modules import module
         from torch.optim import optimizer
 
         self._names = Names(self._observer)
-        enter, leave = _module_hooks(self._observer, self._names)
-        handles = [
-            module.register_module_forward_pre_hook(enter),
-            module.register_module_forward_hook(leave, always_call=True),
-        ]
+        self._hooks.add_of_modules(*_module_hooks(self._observer, self._names))
         if self._options.profile_memory:  # by which the optimizer's is known
             before, after = _optimizer_hooks(self._observer, self._names)
-            handles += [
-                optimizer.register_optimizer_step_pre_hook(before),
-                optimizer.register_optimizer_step_post_hook(after),
-            ]
-        self._hooks.add(handles)
+            self._hooks.add(
+                [
+                    optimizer.register_optimizer_step_pre_hook(before),
+                    optimizer.register_optimizer_step_post_hook(after),
+                ]
+            )
 
     def _hear_functions(self) -> None:
         if sys.getprofile() is not None:

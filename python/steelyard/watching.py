@@ -142,8 +142,29 @@ class Hooks:
     # its weak references, by which handles know where they belong, when it ends.
     _all: ClassVar[set[Hooks]] = set()
 
+    # What torch.compile has made asks whether the hooks of modules are those that there were, by
+    # the numbers that PyTorch gives them: these are the same in each session.
+    _numbers: ClassVar[list[int]] = []
+
     def __init__(self) -> None:
         self._handles: list[Any] = []
+
+    def add_of_modules(self, before: Any, after: Any) -> None:
+        from torch.nn.modules import module
+
+        handles = [
+            module.register_module_forward_pre_hook(before),
+            module.register_module_forward_hook(after, always_call=True),
+        ]
+        if not self._numbers:
+            self._numbers.extend(handle.id for handle in handles)
+        for handle, number in zip(handles, self._numbers, strict=True):
+            for reference in (handle.hooks_dict_ref, *handle.extra_dict_ref):
+                hooks = reference()
+                if hooks is not None and handle.id in hooks:
+                    hooks[number] = hooks.pop(handle.id)
+            handle.id = number
+        self.add(handles)
 
     def add(self, handles: Iterable[Any]) -> None:
         self._handles += handles
@@ -360,7 +381,6 @@ class Watch:
         return watch_predict.Prediction(self._example, self.report.data)
 
     def _add_hooks(self) -> None:
-        from torch.nn.modules import module
         from torch.optim import optimizer
 
         if isinstance(self._observer, PlainObserver):
@@ -379,10 +399,9 @@ class Watch:
                     session._example.optimized(ended)
             session._optimizer_ended()
 
+        self._hooks.add_of_modules(enter, leave)
         self._hooks.add(
             [
-                module.register_module_forward_pre_hook(enter),
-                module.register_module_forward_hook(leave, always_call=True),
                 optimizer.register_optimizer_step_pre_hook(before),
                 optimizer.register_optimizer_step_post_hook(after),
                 optimizer.register_optimizer_step_post_hook(step_ended),

@@ -296,6 +296,20 @@ def test_of_what_is_compiled_the_whole_is_told() -> None:
     assert any("torch.compile made one graph" in r for r in watch.report.data["remarks"])
 
 
+def test_sessions_do_not_make_pytorch_compile_again() -> None:
+    """After eight times it compiles no more."""
+    counters = torch._dynamo.utils.counters["stats"]
+    model = torch.nn.Sequential(torch.nn.Linear(WIDTH, HIDDEN), torch.nn.ReLU())
+    model.compile(backend="eager")
+    x = torch.randn(ROWS, WIDTH)
+    before = counters["unique_graphs"]
+    for session in (*[steelyard.watch] * 6, *[lambda: steelyard.profile(with_modules=True)] * 6):
+        model(x)
+        with session():
+            model(x)
+    assert counters["unique_graphs"] - before == 2
+
+
 def test_of_what_is_compiled_in_place_parameters_are_told() -> None:
     model = torch.nn.Sequential(Perceptron(), torch.nn.Identity())
     model.compile(backend="eager")
