@@ -44,6 +44,9 @@ class Names:
         self._passing: dict[str, tuple[int, Any]] = {}  # by class: the id and the last of them
         self._module_count = self._tensor_count = 0
         self._devices: set[str] = set()
+        # Parameters and buffers by number: the module, what it calls them, and where they lie.
+        self._held: dict[int, tuple[Any, str, int]] = {}
+        self._steps = 0  # of optimizers
         self._late: list[tuple[str, Any, int]] = []  # parameters that have no sizes yet
         self._failed = False
         # Steps of optimizers that have not ended, and who runs them.
@@ -74,6 +77,7 @@ class Names:
         self._optimizers.clear()
         self._told.clear()
         self._numbers.clear()
+        self._held.clear()
         self._sharded.clear()
         self._passing.clear()
         self._module_count = self._tensor_count = 0
@@ -162,10 +166,32 @@ class Names:
                     self._late.append((prefix + name, weakref.ref(parameter), number))
                 else:
                     self._add_tensor(prefix + name, parameter, number, category.PARAMETERS)
+                    self._hold(module, name, parameter)
             for name, buffer in module.named_buffers(recurse=False):
                 if not _is_lazy(buffer):
                     self._add_tensor(prefix + name, buffer, number, category.BUFFERS)
+                    self._hold(module, name, buffer)
         return number
+
+    def _hold(self, module: torch.nn.Module, name: str, tensor: torch.Tensor) -> None:
+        place = self._place_of(local_part(tensor))
+        if place is not None:
+            self._held[self._tensor_count - 1] = (weakref.ref(module), name, place[1])
+
+    def mark_replaced(self) -> None:
+        """Says of parameters and buffers that lie elsewhere now where that is."""
+        category = _core.Category
+        for number, (reference, name, address) in list(self._held.items()):
+            module = reference()
+            if module is None:
+                continue
+            is_parameter = name in module._parameters
+            tensor = (module._parameters if is_parameter else module._buffers).get(name)
+            place = None if tensor is None else self._place_of(local_part(tensor))
+            if place is not None and place[1] != address:
+                kind = category.PARAMETERS if is_parameter else category.BUFFERS
+                self._observer.mark(*place, kind, number)
+                self._held[number] = (reference, name, place[1])
 
     def name_late(self) -> None:
         """Parameters that a first call has made what they are."""
@@ -286,6 +312,10 @@ class Names:
 
     def mark_state(self, optimizer: torch.optim.Optimizer) -> None:
         """Says what the optimizer's state is, as far as there is more of it than before."""
+        # Seldom: all parameters are looked at, of models that may be gone when the session ends.
+        self._steps += 1
+        if self._steps & (self._steps - 1) == 0:
+            self.mark_replaced()
         number, before = self._optimizers[id(optimizer)]
         state = optimizer.state
         count = len(state) * (1 + len(next(iter(state.values())))) if state else 0

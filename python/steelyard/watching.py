@@ -242,6 +242,7 @@ class Watch:
         self._running = False
         with self._names.harmless():
             self._names.name_late()
+            self._names.mark_replaced()
         self._names.tell_sizes()
         if graphs := _compiled_graphs() - self._graphs:
             many = f"{graphs} graphs" if graphs > 1 else "one graph"

@@ -54,23 +54,45 @@ void MemoryLog::Free(std::uint64_t address, std::uint32_t place) {
 
 void MemoryLog::Mark(std::uint64_t address, const Marked& marked) {
   if (marked.bytes == 0) return;
+  const bool lasts =
+      marked.category == Category::kParameters || marked.category == Category::kBuffers;
+  const auto before = lasts ? outside_.find(marked.tensor) : outside_.end();
   auto found = live_.find(address);
   if (found == live_.end()) {
+    if (before != outside_.end()) return;  // memory of the same kind stands for it
     if (!IsBelievable(marked.bytes)) return;
     if (marked.category == Category::kInputs) {
       Allocate(address, marked.bytes, marked.place, Phase::kForward);
       lent_.push_back(address);
     } else {
       from_before_ += marked.bytes;
+      if (lasts && marked.tensor != SY_NO_ID) outside_.emplace(marked.tensor, blocks_.size());
       live_.emplace(address, static_cast<std::uint32_t>(blocks_.size()));
       blocks_.push_back({.bytes = marked.bytes, .from_before = true});
     }
     found = live_.find(address);
+  } else if (before != outside_.end() && before->second != found->second) {
+    EndReplaced(before->second, found->second);
+    outside_.erase(before);
   }
   Held& held = blocks_[found->second];
   if (Rank(marked.category) > Rank(held.category)) return;
   held.category = marked.category;
   if (marked.tensor != SY_NO_ID) held.tensor = marked.tensor;
+}
+
+void MemoryLog::EndReplaced(std::uint32_t block, std::uint32_t by) {
+  const auto is_live = [&](const auto& entry) { return entry.second == block; };
+  const auto live = std::ranges::find_if(live_, is_live);
+  const auto came = std::ranges::find(changes_, by, &Change::block);
+  if (live == live_.end() || came == changes_.end()) return;
+  live_.erase(live);
+  const auto at = static_cast<std::size_t>(came - changes_.begin());
+  Change gone = *came;
+  gone.block = block;
+  gone.bytes = -blocks_[block].bytes;
+  changes_.insert(came + 1, gone);
+  for (std::size_t& end : ends_) end += end > at ? 1 : 0;
 }
 
 // What has turned out to be more than an input stays.

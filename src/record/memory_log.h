@@ -31,7 +31,7 @@ class MemoryLog {
   // Says what lies there. What was not seen being allocated has been there from the beginning; but
   // an input may lie in another process's memory, or a file, whose end nobody tells: it is there
   // until the step ends. Of two that say it of one block the one that comes first in `Rank` is
-  // right.
+  // right. A parameter whose memory is another one now has that alone.
   struct Marked {
     std::int64_t bytes = 0;
     Category category = Category::kTemporaries;
@@ -58,6 +58,8 @@ class MemoryLog {
 
  private:
   void ReturnInputs();
+  // What a parameter had before, and nobody allocated, went when its new block came.
+  void EndReplaced(std::uint32_t block, std::uint32_t by);
   // Whether a process can hold so much more: what a damaged record says is not to be summed.
   bool IsBelievable(std::int64_t bytes) const;
 
@@ -82,8 +84,9 @@ class MemoryLog {
   std::vector<std::size_t> ends_;                  // of steps, in changes_
   std::int64_t reserved_ = 0, reserved_peak_ = 0;  // bytes, the latter of this step
   std::vector<std::int64_t> reserved_peaks_;
-  std::map<std::uint64_t, std::uint32_t> live_;  // by address
-  std::vector<std::uint64_t> lent_;              // addresses of inputs of this step
+  std::map<std::uint64_t, std::uint32_t> live_;               // by address
+  std::vector<std::uint64_t> lent_;                           // addresses of inputs of this step
+  std::unordered_map<std::uint32_t, std::uint32_t> outside_;  // by parameter: its block of before
 };
 
 }  // namespace steelyard

@@ -7,6 +7,8 @@ steelyard = pytest.importorskip("steelyard")
 
 import torch  # noqa: E402
 
+SIZE = 64 * 32 * 4  # bytes of a matrix
+
 
 def test_a_module_that_several_have_is_told_in_each_place() -> None:
     class Half(torch.nn.Module):
@@ -81,3 +83,29 @@ def test_of_a_parameter_that_deepspeed_keeps_in_parts_the_whole_counts() -> None
     assert watch.report.data["modules"][0]["parameters"] == 8 * 4
     assert watch.report.data["memory"]["at_peak"]["parameters"] == 16 * 4
     assert steelyard.FlopsProfiler(model).get_total_params() == 8 * 4
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_parameters_that_lie_elsewhere_are_told_where_they_lie(anew: bool) -> None:
+    def train() -> None:
+        model = torch.nn.Linear(64, 32, bias=False)
+        memory = torch.frombuffer(bytearray(SIZE), dtype=torch.float32)
+        model.weight = torch.nn.Parameter(memory.view(32, 64))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(4):
+            model(torch.randn(2, 64)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            if step == 0 and anew:
+                model.load_state_dict({"weight": torch.randn(32, 64)}, assign=True)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            elif step == 0:
+                model.weight.data = torch.randn(32, 64)
+
+    with steelyard.watch() as watch:
+        train()
+    data = watch.report.data
+    # Parameters and a gradient; of the step in which both are there one goes at once.
+    assert data["memory"]["at_peak"]["parameters"] == SIZE
+    peaks = [step["peak"] for step in data["steps"]]
+    assert max(peaks) - min(peaks) < SIZE

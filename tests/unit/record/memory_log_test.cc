@@ -102,5 +102,19 @@ TEST(MemoryLog, InputsThatNobodyAllocatedAreThereUntilTheStepEnds) {
   EXPECT_EQ(log.Peaks(), (std::vector<std::int64_t>{64, 64, 64, 8, 8}));
 }
 
+// As of a parameter that NumPy made, which `parameter.data = ...` puts elsewhere.
+TEST(MemoryLog, WhatAParameterHadGoesWhenItHasOtherMemory) {
+  MemoryLog log;
+  log.Mark(100, {.bytes = 64, .category = Category::kParameters, .tensor = 3, .place = 0});
+  log.EndStep();
+  log.Allocate(200, 32, 0, Phase::kForward);
+  log.Allocate(300, 8, 0, Phase::kForward);
+  log.EndStep();
+  log.Allocate(400, 8, 0, Phase::kForward);
+  log.Mark(200, {.bytes = 32, .category = Category::kParameters, .tensor = 3, .place = 0});
+  log.EndStep();
+  EXPECT_EQ(log.Peaks(), (std::vector<std::int64_t>{64, 64 + 32, 32 + 8 + 8}));
+}
+
 }  // namespace
 }  // namespace steelyard
