@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,28 @@ def _letter(units: str | None) -> str | None:
     if units is None:
         return None
     return next((letter for letter in UNITS if letter and units.startswith(letter)), "")
+
+
+@dataclass
+class _Figures:
+    """What a module has and takes."""
+
+    params: int = 0
+    bytes: int = 0
+    macs: int = 0
+    flops: int = 0
+    seconds: float = 0
+    backward: float = 0  # seconds, too
+
+    def add(self, other: _Figures, sign: int = 1) -> None:
+        """Of what is counted: times of modules contain those of what they call."""
+        self.params += sign * other.params
+        self.bytes += sign * other.bytes
+        self.macs += sign * other.macs
+        self.flops += sign * other.flops
+
+    def take_away(self, other: _Figures) -> None:
+        self.add(other, sign=-1)
 
 
 class FlopsProfiler:
@@ -354,7 +377,7 @@ class FlopsProfiler:
             sums[1] += self._macs(path)
             sums[2] += self._seconds(path)
         deepest = max(by_depth, default=0)
-        shown = range(deepest + 1) if depth == -1 else [min(depth, deepest)]
+        shown = range(1 + (deepest if depth == -1 else min(depth, deepest)))
         ranked_by = "in terms of params, MACs or fwd latency at different model depths:"
         yield f"Top {top} modules {ranked_by}"
         says = (params_to_string, macs_to_string, duration_to_string)
@@ -373,51 +396,80 @@ class FlopsProfiler:
         yield "Each module tells, with its children and before its own settings:"
         yield "params = share of the model's, MACs = share, fwd latency = share, its FLOPS"
         yield ""
-        places: dict[int, list[str]] = {}
-        for path, module in self.model.named_modules(remove_duplicate=False):
-            places.setdefault(id(module), []).append(path)
-        yield from self._module_lines(self.model, places, "", "")
+        yield from self._module_lines(self.model, self._in_all_places(), "")
+
+    def _in_all_places(self) -> dict[int, _Figures]:
+        """By module, without what is in it: what it has and takes, wherever it is. What an ignored
+        module takes is what is around it that takes it."""
+        modules = dict(self.model.named_modules(remove_duplicate=False))
+        own = {path: self._figures_of(path) for path in modules}
+        for path in sorted(filter(None, modules), key=len, reverse=True):
+            around = own[path.rpartition(".")[0]]
+            around.take_away(self._figures_of(path))
+            if isinstance(modules[path], self._ignored):
+                around.macs += own[path].macs
+                around.flops += own[path].flops
+                own[path].macs = own[path].flops = 0
+        sums: dict[int, _Figures] = {}
+        for path, module in modules.items():
+            figures = sums.setdefault(id(module), _Figures())
+            figures.add(own[path])
+            figures.seconds += self._latency(path, modules)
+            figures.backward += self._seconds(path, "backward")
+        return sums
+
+    def _latency(self, path: str, modules: Mapping[str, torch.nn.Module]) -> float:
+        """Of the forward pass; of an ignored module that of what is in it."""
+        if not isinstance(modules[path], self._ignored):
+            return self._seconds(path)
+        before = f"{path}." if path else ""
+        return sum(self._latency(before + name, modules) for name, _ in _children(modules[path]))
+
+    def _figures_of(self, path: str) -> _Figures:
+        return _Figures(self._params(path), self._bytes(path), self._macs(path), self._flops(path))
 
     def _module_lines(
-        self, module: torch.nn.Module, places: dict[int, list[str]], label: str, indent: str
+        self, module: torch.nn.Module | None, own: dict[int, _Figures], label: str
     ) -> Iterator[str]:
-        """As `repr` of a module, with what it has and takes before its own settings: at each of
-        its places what it has and takes in all of them."""
-        words = []
-        if not isinstance(module, self._ignored):
-            words.append(self._figures(module, places[id(module)]))
+        """As `repr` of a module, with what it has and takes before its own settings. What several
+        modules have stands in each of them with all that it takes."""
+        if module is None:
+            yield f"{label}None"
+            return
+        words = [self._words(module, own)]
         if extra := module.extra_repr():
             words.append(extra)
-        head = f"{indent}{label}{type(module).__name__}("
-        # As `repr` has it: a module that has two names stands at each.
-        children = [(name, child) for name, child in module._modules.items() if child is not None]
-        if not children:
-            yield head + ", ".join(words) + ")"
+        lines = ", ".join(words).splitlines()
+        head = f"{label}{type(module).__name__}("
+        if not module._modules and len(lines) < 2:
+            yield f"{head}{''.join(lines)})"
             return
         yield head
-        yield f"{indent}  {', '.join(words)}"
-        for name, child in children:
-            yield from self._module_lines(child, places, f"({name}): ", indent + "  ")
-        yield indent + ")"
+        for line in lines:
+            yield f"  {line}"
+        for name, child in module._modules.items():
+            for line in self._module_lines(child, own, f"({name}): "):
+                yield f"  {line}"
+        yield ")"
 
-    def _figures(self, module: torch.nn.Module, places: list[str]) -> str:
+    def _words(self, module: torch.nn.Module, own: dict[int, _Figures]) -> str:
         """What DeepSpeed tells, then what it does not: parameters by dtype, the bytes that they
         take, and the backward pass."""
-        params, macs = sum(map(self._params, places)), sum(map(self._macs, places))
-        seconds = sum(map(self._seconds, places))
+        here, whole = _Figures(), self._figures_of("")
+        for inner in module.modules():
+            here.add(own[id(inner)])
+        seconds, backward = own[id(module)].seconds, own[id(module)].backward
         words = [
-            f"{params_to_string(params)} = {_share(params, self._params(''))}% Params",
-            f"{macs_to_string(macs)} = {_share(macs, self._macs(''))}% MACs",
+            f"{params_to_string(here.params)} = {_share(here.params, whole.params)}% Params",
+            f"{macs_to_string(here.macs)} = {_share(here.macs, whole.macs)}% MACs",
             f"{duration_to_string(seconds)} = {_share(seconds, self._seconds(''))}% latency",
-            _speed(sum(map(self._flops, places)), seconds),
+            _speed(here.flops, seconds),
         ]
-        if params > 0:
-            size, whole = sum(map(self._bytes, places)), self._bytes("")
+        if here.params > 0:
             words += [
                 *_by_dtype(module),
-                f"{bytes_to_string(size)} = {_share(size, whole)}% Memory",
+                f"{bytes_to_string(here.bytes)} = {_share(here.bytes, whole.bytes)}% Memory",
             ]
-        backward = sum(self._seconds(path, "backward") for path in places)
         if backward > 0:
             words.append(f"bwd {duration_to_string(backward)}")
         return ", ".join(words)
@@ -436,6 +488,11 @@ def _rows_within(rows: list[dict[str, Any]], path: str) -> dict[str, dict[str, A
         for row in rows
         if row["path"] == path or row["path"].startswith(f"{path}.")
     }
+
+
+def _children(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
+    """By each of their names."""
+    return [(name, child) for name, child in module._modules.items() if child is not None]
 
 
 def _by_dtype(module: torch.nn.Module) -> list[str]:
