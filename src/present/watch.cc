@@ -208,7 +208,10 @@ class TreeWriter {
     if (!watch.watched.kernels.empty()) {
       table_.columns.push_back(NumberColumn("device", "on a device", Unit::kSeconds));
     }
-    table_.columns.push_back(NumberColumn("at_peak", "at the peak", Unit::kBytes));
+    // Where the engine could not be built no memory is heard of.
+    if (whole_.peak_bytes() > 0) {
+      table_.columns.push_back(NumberColumn("at_peak", "at the peak", Unit::kBytes));
+    }
     table_.columns.push_back({.key = "class", .header = "class", .priority = 3});
   }
 
@@ -262,7 +265,7 @@ class TreeWriter {
     if (!watch_.watched.kernels.empty()) {
       out.cells.emplace_back(Seconds(row.all_device_seconds()));
     }
-    out.cells.emplace_back(In(Unit::kBytes, row.peak_bytes()));
+    if (whole_.peak_bytes() > 0) out.cells.emplace_back(In(Unit::kBytes, row.peak_bytes()));
     out.cells.emplace_back(class_name);
     table_.rows.push_back(std::move(out));
   }

@@ -37,6 +37,7 @@ TEST(PresentWatch, TellsModulesByTheirPaths) {
   EXPECT_NE(text.find("of a step"), std::string::npos) << "the stages' shares";
   EXPECT_NE(text.find("of all passes"), std::string::npos) << "the modules'";
   EXPECT_EQ(text.find("share"), std::string::npos) << "of what would that be one?";
+  EXPECT_EQ(text.find("at the peak"), std::string::npos) << "of no memory anything is known";
 }
 
 TEST(PresentWatch, TellsWhatIsInNoStage) {
