@@ -57,31 +57,45 @@ std::string CellText(DataView value) {
   return joined;
 }
 
-std::vector<std::string_view> ColumnsOf(DataView rows) {
-  std::vector<std::string_view> columns;
-  for (const DataView row : rows) {
-    // Rows that are alike, as nearly all are, find their keys where they expect them.
-    std::size_t expected = 0;
-    for (const DataView cell : row) {
-      const bool known = (expected < columns.size() && columns[expected] == cell.key()) ||
-                         std::ranges::find(columns, cell.key()) != columns.end();
-      if (!known) columns.push_back(cell.key());
-      ++expected;
+// Calls `visit` with each cell and its column: what is in an object has the names of both.
+template <class Visit>
+void VisitCells(DataView row, const std::string& prefix, const Visit& visit) {
+  for (const DataView cell : row) {
+    if (cell.kind() == DataKind::kObject) {
+      VisitCells(cell, prefix + std::string(cell.key()) + ".", visit);
+    } else if (prefix.empty()) {
+      visit(cell.key(), cell);
+    } else {
+      visit(prefix + std::string(cell.key()), cell);
     }
+  }
+}
+
+// Rows that are alike, as nearly all are, find their columns where they expect them.
+std::size_t PlaceOf(std::string_view column, const std::vector<std::string>& columns,
+                    std::size_t expected) {
+  if (expected < columns.size() && columns[expected] == column) return expected;
+  return static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin());
+}
+
+std::vector<std::string> ColumnsOf(DataView rows) {
+  std::vector<std::string> columns;
+  for (const DataView row : rows) {
+    std::size_t expected = 0;
+    VisitCells(row, {}, [&](std::string_view column, DataView) {
+      if (PlaceOf(column, columns, expected) == columns.size()) columns.emplace_back(column);
+      ++expected;
+    });
   }
   return columns;
 }
 
-void WriteRow(DataView row, const std::vector<std::string_view>& columns, std::string* out) {
+void WriteRow(DataView row, const std::vector<std::string>& columns, std::string* out) {
   std::vector<std::string> cells(columns.size());
   std::size_t expected = 0;
-  for (const DataView cell : row) {
-    std::size_t at = expected++;
-    if (at >= columns.size() || columns[at] != cell.key()) {
-      at = static_cast<std::size_t>(std::ranges::find(columns, cell.key()) - columns.begin());
-    }
-    cells[at] = CellText(cell);
-  }
+  VisitCells(row, {}, [&](std::string_view column, DataView cell) {
+    cells[PlaceOf(column, columns, expected++)] = CellText(cell);
+  });
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) out->push_back(',');
     AppendCell(cells[i], out);
@@ -95,7 +109,7 @@ void WriteCsv(const report::Document& document, const report::RenderOptions& opt
               std::string* out) {
   const std::optional<DataView> rows = document.data.root().Find(options.table);
   if (!rows || rows->kind() != DataKind::kArray || rows->begin() == rows->end()) return;
-  const std::vector<std::string_view> columns = ColumnsOf(*rows);
+  const std::vector<std::string> columns = ColumnsOf(*rows);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out->push_back(',');
     AppendCell(columns[i], out);

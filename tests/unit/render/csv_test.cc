@@ -65,6 +65,22 @@ TEST(CsvTest, AKeyThatAnotherRowLacksLeavesItsCellEmpty) {
   EXPECT_EQ(Csv(document), "a,n,b\na,1,\n,1,b\n");
 }
 
+TEST(CsvTest, WhatIsInAnObjectHasAColumnOfItsOwn) {
+  Document document;
+  document.data.OpenArray("modules");
+  for (const std::int64_t bytes : {64, 0}) {
+    document.data.OpenObject();
+    document.data.OpenObject("seconds");
+    document.data.SetDouble("forward", 0.5, Unit::kSeconds);
+    if (bytes > 0) document.data.SetDouble("backward", 0.25, Unit::kSeconds);
+    document.data.Close();
+    document.data.SetInt("bytes", bytes, Unit::kBytes);
+    document.data.Close();
+  }
+  document.data.Close();
+  EXPECT_EQ(Csv(document), "seconds.forward,seconds.backward,bytes\n0.5,0.25,64\n0.5,,0\n");
+}
+
 TEST(CsvTest, AListInACellIsJoined) {
   Document document;
   document.data.OpenArray("modules");
