@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has no fixed sizes (nested, sparse and symbolic tensors, subclasses that Python implements)
-// is not written: such a call is incomplete, and those that it makes in turn are looked at instead.
+// What has no fixed sizes (nested, sparse, batched and symbolic tensors, subclasses that Python
+// implements) is not written: such a call is incomplete, and those that it makes in turn are
+// looked at instead.
 #include "call_text.h"
 
 #include <ATen/core/TensorBody.h>
@@ -60,9 +61,17 @@ const char* ShortNameOf(ScalarType type) {
   return nullptr;
 }
 
+// Within torch.vmap: its sizes are those of one element of the batch, and the calls that are made
+// in turn have the whole. (What torch.func.grad has wrapped inside of it PyTorch's headers do not
+// tell.)
+bool IsBatched(const c10::TensorImpl& tensor) {
+  return tensor.key_set().has(c10::DispatchKey::FuncTorchBatched);
+}
+
 bool HasFixedSizes(const c10::TensorImpl& tensor) {
-  return tensor.layout() == c10::Layout::Strided && !tensor.has_symbolic_sizes_strides() &&
-         !tensor.is_python_dispatch() && !tensor.key_set().has(c10::DispatchKey::NestedTensorCPU) &&
+  return tensor.layout() == c10::Layout::Strided && !IsBatched(tensor) &&
+         !tensor.has_symbolic_sizes_strides() && !tensor.is_python_dispatch() &&
+         !tensor.key_set().has(c10::DispatchKey::NestedTensorCPU) &&
          !tensor.key_set().has(c10::DispatchKey::NestedTensorCUDA);
 }
 
@@ -125,8 +134,10 @@ void Hash::Add(const IValue& value) {
   if (value.isTensor()) {
     const c10::TensorImpl* const tensor = value.unsafeToTensorImpl();
     if (tensor == c10::UndefinedTensorImpl::singleton()) return Add(Kind::kNothing, 0);
-    if (!HasFixedSizes(*tensor)) return Add(Kind::kUnsized, 0);
-    return Add(*tensor);
+    if (HasFixedSizes(*tensor)) return Add(*tensor);
+    Add(Kind::kUnsized, 0);
+    if (IsBatched(*tensor) && !tensor->has_symbolic_sizes_strides()) Add(*tensor);
+    return;
   }
   if (value.isInt()) return Add(Kind::kInteger, static_cast<std::uint64_t>(value.toInt()));
   if (value.isBool()) return Add(Kind::kTruth, std::uint64_t{value.toBool()});

@@ -284,6 +284,18 @@ def test_what_is_given_a_tensor_for_its_result_counts_as_what_makes_one() -> Non
     assert data["unmodelled"] == []
 
 
+def test_work_within_vmap_is_of_the_whole_batch() -> None:
+    weight, x = torch.randn(HIDDEN, WIDTH), torch.randn(ROWS, 3, WIDTH)
+    for of_batch, calls in (
+        (torch.vmap(torch.vmap(lambda v: weight @ v)), 1),
+        (torch.func.grad(lambda v: (v @ weight.t()).sum()), 2),  # no batch
+    ):
+        with steelyard.watch(level="ops") as watch:
+            of_batch(x)
+        flops = watch.report.data["flops"]
+        assert sum(flops.values()) == calls * 2 * ROWS * 3 * WIDTH * HIDDEN
+
+
 def test_of_what_is_compiled_the_whole_is_told() -> None:
     model = torch.compile(Perceptron(), backend="eager")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
