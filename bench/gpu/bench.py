@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ STEELYARD = os.environ.setdefault("STEELYARD", str(ROOT / "build/release/steelya
 import safetensors.torch  # noqa: E402
 import torch  # noqa: E402
 from exported import SEED, Exported, contiguous, tensors_in  # noqa: E402
+from kernels import kernels_of  # noqa: E402
 from torch.export.passes import move_to_device_pass  # noqa: E402
 
 SMALL = ("translator", "tagger", "transformer-network", "window", "diffusion", "mamba")
@@ -165,19 +167,27 @@ def numbers(path: Path, optimizer: str) -> dict[str, Any]:
     return {"tensors": len(theirs), "equal": equal, "largest_difference": worst}
 
 
-def eager_seconds(path: Path) -> float:
-    """A step of SGD in eager PyTorch, as it steps by default; the median."""
+def eager_step(path: Path) -> Callable[[], None]:
+    """A step of SGD in eager PyTorch, as it steps by default."""
     module, args, kwargs = on_device(load(path))
     stepper = torch.optim.SGD([p for p in module.parameters() if p.requires_grad])
+
+    def step() -> None:
+        next(tensors_in(module(*args, **kwargs))).backward()
+        stepper.step()
+        stepper.zero_grad()
+
+    return step
+
+
+def eager_seconds(path: Path) -> float:
+    """The median of such a step."""
+    run_step = eager_step(path)
 
     def step() -> float:
         wait()
         start = time.perf_counter()
-        first = next(tensors_in(module(*args, **kwargs)))
-        first.backward()
-        stepper.step()
-        stepper.zero_grad()
-        del first
+        run_step()
         wait()
         return time.perf_counter() - start
 
@@ -250,6 +260,7 @@ def main() -> int:
         of_model["fp32,bf16"] = compared.get("ratios", compared)
         of_model["beside eager"] = beside_eager(path)
         of_model["numbers"] = {optimizer: numbers(path, optimizer) for optimizer in OPTIMIZERS}
+        of_model["kernels"] = kernels_of(eager_step(path), wait)
         results["models"][path.stem] = of_model
     if (processes := of_processes(models[0])) is not None:
         results["processes"] = processes
