@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures what each of several processes does that trains a model of parallel_models.py in
-DeepSpeed's engine with ZeRO, on the CPU.
+DeepSpeed's engine with ZeRO, on the CPU and with --cuda on a device.
 
 For each way of CASES it writes OUT/NAME.CASE.rankR.truth.json: every allocation and free as
 [innermost operator, signed bytes], in a first and a third step with AdamW; and OUT/NAME-low.pt2 of
@@ -9,10 +9,18 @@ the models in bfloat16, exported on the meta device (structure only): those in f
 tests/data/parallel. A step: forward, backward, step; the caller holds the outputs until it ends.
 The ranks are processes of their own that talk through Gloo, each on one thread.
 
-usage: measure_deepspeed.py OUT [NAME.CASE]...
-needs: torch, deepspeed
+With --cuda, OUT/NAME.CASE.rankR.cuda-smXX.truth.json has of the first and the third step what
+torch.cuda tells at its end: most bytes allocated, requested and reserved, and segments; and of a
+fourth every allocation and free in signed bytes as asked for. There is one process, which believes
+that there are others (torch's fake process group); it may run under tools/cuda_without_gpu/run.py,
+whose numbers are no gradients: where a norm comes out invalid the engine leaves the step out, which
+the tool says.
+
+usage: measure_deepspeed.py [--cuda] OUT [NAME.CASE]...
+needs: torch, deepspeed; for --cuda a CUDA build of torch
 """
 
+import gc
 import itertools
 import logging
 import os
@@ -26,13 +34,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-os.environ["DS_ACCELERATOR"] = "cpu"
+os.environ["DS_ACCELERATOR"] = "cuda" if "--cuda" in sys.argv else "cpu"
 
 import torch
 import torch.distributed as dist
 from parallel_models import MODELS, Model
-from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
+from recording import (
+    Events,
+    cuda_events,
+    cuda_peaks,
+    events_of,
+    peak_of,
+    save_structure,
+    save_truth,
+    total_bytes,
+)
 
+CUDA = "--cuda"
+DEVICE = os.environ["DS_ACCELERATOR"]
 PAUSE = 3e-3  # seconds
 GLOO = "gloo:"  # its own records, of what its threads do
 # What stands where in DeepSpeed's JSON.
@@ -150,8 +169,10 @@ class Rank:
         torch.nn.functional.linear = LINEAR
         self.stage = CASES[case][0]
         live = self.stage == GATHERS
-        self.plain = ALL[name].make().train() if live else exported(ALL[name], "cpu").module()
-        self.inputs = ALL[name].inputs()
+        with torch.device(DEVICE):
+            made = ALL[name].make().train() if live else exported(ALL[name], DEVICE).module()
+            self.inputs = ALL[name].inputs()
+        self.plain = made
         trained = {n: p for n, p in self.plain.named_parameters() if p.requires_grad}
         self.trained = total_bytes(trained.values())
         self.whole = total_bytes(self.plain.parameters())
@@ -160,7 +181,9 @@ class Rank:
             biases = [p for n, p in trained.items() if n.endswith("bias")]
             others = [p for n, p in trained.items() if not n.endswith("bias")]
             groups = [{"params": others}, {"params": biases, "weight_decay": 0.0}]
-        adamw = torch.optim.AdamW(groups, lr=1e-3, foreach=False)
+        adamw = torch.optim.AdamW(groups, lr=1e-3, foreach=DEVICE == "cuda")
+        gc.collect()
+        torch.cuda.empty_cache()
         self.engine, *_ = deepspeed.initialize(
             model=self.plain, optimizer=adamw, config=config_of(name, case)
         )
@@ -239,6 +262,47 @@ def all_say(flag: bool) -> bool:
     return bool(told)
 
 
+def options_of(case: str, rank: int) -> list[str]:
+    stage, options = CASES[case]
+    words = ["--parallel", f"deepspeed{stage}"]
+    words += ["--ranks", str(ranks_of(case)), "--rank", str(rank)]
+    if case.endswith(GROUPS):
+        words += ["--group", "*bias:weight_decay=0"]
+    for key, value in options.items():
+        if key == MICRO_STEPS:
+            words += ["--accumulate", str(value)]
+        else:
+            words += ["--parallel-args", f"{key}={value}"]
+    return words
+
+
+def measure_cuda(name: str, case: str, folder: Path, rank: int) -> None:
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=ranks_of(case))
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    import deepspeed
+
+    logging.disable(logging.WARNING)
+    deepspeed.init_distributed(dist_backend="fake", auto_mpi_discovery=False)
+    process = Rank(name, case)
+    peaks = [cuda_peaks(process.step) for _ in range(3)]
+    events = cuda_events(process.step)
+    if process.engine.skipped_steps:
+        print(name, case, "leaves steps out", flush=True)
+        return
+    major, minor = torch.cuda.get_device_capability()
+    truth = {
+        "name": f"{name}.{case}.rank{rank}.cuda-sm{major}{minor}",
+        "torch": torch.__version__,
+        "options": options_of(case, rank),
+        "peaks": [peaks[0], peaks[2]],
+        "events": events,
+    }
+    save_truth(truth, folder)
+    print(truth["name"], peaks[-1], flush=True)
+
+
 def measure(name: str, case: str, folder: Path, rank: int) -> None:
     while True:
         process = Rank(name, case)
@@ -247,22 +311,10 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         sums = [sum(size for _, size in events) for events in steps]
         if all_say(sums[0] == process.kept() and sums[2] == 0):
             break
-    stage, options = CASES[case]
     truth = {
         "name": f"{name}.{case}.rank{rank}",
         "torch": torch.__version__,
-        "options": ["--parallel", f"deepspeed{stage}"]
-        + ["--ranks", str(ranks_of(case)), "--rank", str(rank)]
-        + (["--group", "*bias:weight_decay=0"] if case.endswith(GROUPS) else [])
-        + [
-            word
-            for key, value in options.items()
-            for word in (
-                ("--accumulate", str(value))
-                if key == MICRO_STEPS
-                else ("--parallel-args", f"{key}={value}")
-            )
-        ],
+        "options": options_of(case, rank),
         "trained_bytes": process.trained,
         "parameter_bytes": process.whole,
         "flat_bytes": total_bytes(process.flat()),
@@ -306,9 +358,28 @@ def run_ranks(ranks: int) -> int:
         return max(process.wait() for process in processes)
 
 
+def run_on_cuda(folder: Path, asked: list[str]) -> int:
+    """Each in a process of its own: what one leaves in the allocator the next does not find."""
+    if "RANK" in os.environ:
+        name, case = asked[0].split(".")
+        measure_cuda(name, case, folder, int(os.environ["RANK"]))
+        os._exit(0)
+    codes = [0]
+    for ranks in (2, 3):
+        for (name, case), rank in itertools.product(chosen(asked, ranks), range(ranks)):
+            if CASES[case][0] == GATHERS and rank > 0:
+                continue  # it compares what rank 0 would tell it
+            said = {"WORLD_SIZE": str(ranks), "RANK": str(rank), "LOCAL_RANK": "0"}
+            command = [sys.executable, sys.argv[0], CUDA, str(folder), f"{name}.{case}"]
+            codes.append(subprocess.run(command, env={**os.environ, **said}).returncode)
+    return max(codes)
+
+
 def main() -> None:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if sys.argv[1] == CUDA:
+        sys.exit(run_on_cuda(Path(sys.argv[2]), sys.argv[3:]))
     folder, asked = Path(sys.argv[1]), sys.argv[2:]
     if "RANK" in os.environ:
         run_rank(int(os.environ["RANK"]), folder, asked)

@@ -42,7 +42,16 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from parallel_models import MODELS, Model
-from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
+from recording import (
+    Events,
+    cuda_events,
+    cuda_peaks,
+    events_of,
+    peak_of,
+    save_structure,
+    save_truth,
+    total_bytes,
+)
 from torch import nn
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -388,28 +397,6 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
     print(name, case, truth["peaks"], flush=True)
 
 
-def cuda_peaks(process: Rank) -> dict[str, int]:
-    torch.cuda.reset_peak_memory_stats()
-    process.step()
-    statistics = torch.cuda.memory_stats()
-    names = {
-        "allocated": "allocated_bytes",
-        "requested": "requested_bytes",
-        "reserved": "reserved_bytes",
-        "segments": "segment",
-    }
-    return {key: statistics[f"{name}.all.peak"] for key, name in names.items()}
-
-
-def cuda_events(process: Rank) -> list[int]:
-    torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=10**6)
-    process.step()
-    trace = torch.cuda.memory._snapshot()["device_traces"][0]
-    torch.cuda.memory._record_memory_history(enabled=None)
-    signs = {"alloc": 1, "free_requested": -1}
-    return [signs[e["action"]] * e["size"] for e in trace if e["action"] in signs]
-
-
 def measure_cuda(name: str, case: str, folder: Path) -> None:
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
@@ -421,7 +408,7 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     process.wrap()
     if not is_sharded(case) and not is_shared(case):
         process.module.register_comm_hook(None, summed)
-    peaks = [cuda_peaks(process) for _ in range(count_of(case))]
+    peaks = [cuda_peaks(process.step) for _ in range(count_of(case))]
     del peaks[1:-2]
     major, minor = torch.cuda.get_device_capability()
     truth = {
@@ -429,7 +416,7 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
         "torch": torch.__version__,
         "options": options_of(name, case, 0, "cuda"),
         "peaks": peaks,
-        "events": cuda_events(process),
+        "events": cuda_events(process.step),
     }
     save_truth(truth, folder)
     print(truth["name"], peaks[-1], flush=True)

@@ -62,6 +62,30 @@ def bytes_by_dtype(tensors: Iterable[torch.Tensor]) -> dict[str, int]:
     return out
 
 
+def cuda_peaks(step: Callable[[], None]) -> dict[str, int]:
+    """What torch.cuda tells when a step has run."""
+    torch.cuda.reset_peak_memory_stats()
+    step()
+    statistics = torch.cuda.memory_stats()
+    names = {
+        "allocated": "allocated_bytes",
+        "requested": "requested_bytes",
+        "reserved": "reserved_bytes",
+        "segments": "segment",
+    }
+    return {key: statistics[f"{name}.all.peak"] for key, name in names.items()}
+
+
+def cuda_events(step: Callable[[], None]) -> list[int]:
+    """Allocations and frees of a step, in bytes as they were asked for."""
+    torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=10**6)
+    step()
+    trace = torch.cuda.memory._snapshot()["device_traces"][0]
+    torch.cuda.memory._record_memory_history(enabled=None)
+    signs = {"alloc": 1, "free_requested": -1}
+    return [signs[e["action"]] * e["size"] for e in trace if e["action"] in signs]
+
+
 def save_truth(truth: dict[str, Any], folder: Path) -> None:
     text = json.dumps(truth, separators=(",", ":"))
     (folder / f"{truth['name']}.truth.json").write_text(text)

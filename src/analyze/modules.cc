@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyze/parameters.h"
+#include "ir/whole_bytes.h"
 #include "ops/op_def.h"
 
 namespace steelyard {
@@ -80,10 +81,12 @@ void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
                 std::vector<std::vector<ByteTally>>& dtypes) {
   const ModuleFinder finder(kernels);
   std::vector<bool> seen(kernels.storage_count, false);
+  const std::vector<std::int64_t> whole = WholeBytes(kernels);
   const auto add = [&](const NamedTensor& named, bool parameter) {
     if (named.value == kNoId) return;
     const Value& value = kernels.values[named.value];
-    if (seen[value.storage]) return;
+    const bool is_part = parameter && whole[value.storage] > 0;
+    if (named.tied_to != kNoId || (seen[value.storage] && !is_part)) return;
     seen[value.storage] = true;
     const ModuleId module = finder.Owner(kernels.text(named.name));
     const std::int64_t count = TensorView(kernels, named.value).count();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyze/experts.h"
+#include "ir/whole_bytes.h"
 #include "ops/op_def.h"
 
 namespace steelyard {
@@ -31,6 +32,7 @@ std::int64_t BytesOf(const Program& kernels, const NamedTensor& tensor) {
 ParameterReport CountParameters(const Program& kernels) {
   ParameterReport report;
   std::vector<bool> seen(kernels.storage_count, false);
+  const std::vector<std::int64_t> whole = WholeBytes(kernels);
   const auto first_time = [&](ValueId id) {
     const StorageId storage = kernels.values[id].storage;
     const bool before = seen[storage];
@@ -40,7 +42,8 @@ ParameterReport CountParameters(const Program& kernels) {
   const ExpertUse experts = FindExperts(kernels);
   for (const NamedTensor& p : kernels.parameters) {
     if (p.value == kNoId) continue;
-    if (!first_time(p.value)) {
+    const bool is_part = whole[kernels.values[p.value].storage] > 0;
+    if (p.tied_to != kNoId || (!first_time(p.value) && !is_part)) {
       ++report.tied;
       continue;
     }

@@ -32,17 +32,6 @@ EngineOptimizer& OptimizerOf(Dispatcher& d) {
 
 std::size_t GroupOf(const OpView& op) { return static_cast<std::size_t>(op.integer(0)); }
 
-void CheckDevice(Dispatcher& d, bool overlaps) {
-  if (d.target().device == Device::kCpu) return;
-  if (overlaps) {
-    Refuse("overlap_comm on a device, whose streams keep memory, is not modelled",
-           "Leave overlap_comm=True away.");
-  }
-  d.Note(
-      "DeepSpeed on a device has not been measured; parameters are told in blocks of their own, "
-      "which it puts into one");
-}
-
 // parameters, counts, stage, ranks, rank, first_step, micro_steps, reduce_bucket_size,
 // overlap_comm, contiguous_gradients, gradient_clipping, check_grad_overflow
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
@@ -50,7 +39,10 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   if (op.boolean(8) && !op.boolean(9)) {
     Refuse("overlap_comm without contiguous_gradients is not modelled", "Leave one of them away.");
   }
-  CheckDevice(d, op.boolean(8));
+  if (op.boolean(8) && d.target().device != Device::kCpu) {
+    Refuse("overlap_comm on a device, whose streams keep memory, is not modelled",
+           "Leave overlap_comm=True away.");
+  }
   auto made =
       std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
                                                      .ranks = op.integer(3),

@@ -40,11 +40,6 @@ std::size_t ModuleOf(const OpView& op) { return static_cast<std::size_t>(op.inte
 // stage3_param_persistence_threshold, memory_efficient_linear
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
-  if (d.target().device != Device::kCpu) {
-    d.Note(
-        "DeepSpeed on a device has not been measured; parameters are told in blocks of their own, "
-        "which it puts into one");
-  }
   const PartitionOptions options{.ranks = op.integer(3),
                                  .rank = op.integer(4),
                                  .first_step = op.boolean(5),

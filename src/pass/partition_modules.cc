@@ -158,13 +158,15 @@ class Partitioning {
     if (own != places_of_.end()) {
       for (const std::size_t place : own->second) {
         const Parameter& parameter = parameters_[place];
-        results.push_back(Alike(parameter.id, parameter.sizes));
+        const std::string name(program_.text(program_.values[parameter.id].name));
+        results.push_back(
+            AddResult(program_, name, program_.values[parameter.id].dtype, parameter.sizes));
         scope[parameter.id] = results.back();
       }
     }
     for (const ValueId id : stretch.inputs) {
       arguments.push_back(Argument::OfValue(Current(id)));
-      results.push_back(Alike(id, Dims(program_.sizes(id))));
+      results.push_back(Alike(id));
       scope[id] = results.back();
     }
     const std::array args{Argument::OfInt(std::int64_t{stretch.module}),
@@ -178,7 +180,7 @@ class Partitioning {
     std::vector<ValueId> results;
     for (const ValueId id : stretch.outputs) {
       arguments.push_back(Argument::OfValue(Current(id)));
-      results.push_back(Alike(id, Dims(program_.sizes(id))));
+      results.push_back(Alike(id));
     }
     const std::array args{Argument::OfInt(std::int64_t{stretch.module}),
                           Argument::OfList(program_.AddArguments(arguments))};
@@ -189,9 +191,13 @@ class Partitioning {
     }
   }
 
-  ValueId Alike(ValueId id, const Dims& sizes) {
-    const std::string name(program_.text(program_.values[id].name));
-    return AddResult(program_, name, program_.values[id].dtype, sizes);
+  // What a hook gives on: the same tensor, as far as the file tells.
+  ValueId Alike(ValueId id) {
+    Value value = program_.values[id];
+    value.storage = program_.storage_count++;
+    value.role = Role::kActivation;
+    program_.values.push_back(value);
+    return static_cast<ValueId>(program_.values.size() - 1);
   }
 
   ValueId Same(ValueId id) const {

@@ -174,9 +174,8 @@ class EagerRun {
   // of which the number of the kernel does not tell.
   bool IsKnown(const Node& node) const {
     if (node.kernel == kNoId) return false;
-    return std::ranges::none_of(outputs_, [&](ValueId id) {
-      return id != kNoId && program_.values[id].on_host;
-    });
+    return std::ranges::none_of(
+        outputs_, [&](ValueId id) { return id != kNoId && program_.values[id].on_host; });
   }
 
   // What the row of a node says, in the writer's steps: it has been asked, or is now.

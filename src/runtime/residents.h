@@ -3,9 +3,11 @@
 // What is there before a step and after it, and the names of its operators, for every runtime.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "ir/whole_bytes.h"
 #include "steelyard/program.h"
 #include "steelyard/timeline.h"
 
@@ -16,11 +18,13 @@ namespace steelyard {
 template <class Visit>
 void VisitResidentsAnywhere(const Program& program, const Visit& visit) {
   std::vector<bool> seen(program.storage_count, false);
+  const std::vector<std::int64_t> whole = WholeBytes(program);
   const auto add = [&](const NamedTensor& tensor, Category category) {
     const ValueId id = tensor.value;
     if (id == kNoId || seen[program.values[id].storage]) return;
     seen[program.values[id].storage] = true;
-    visit(id, category, program.stored_bytes(tensor));
+    const std::int64_t of_whole = whole[program.values[id].storage];
+    visit(id, category, of_whole > 0 ? of_whole : program.stored_bytes(tensor));
   };
   for (const NamedTensor& p : program.parameters) add(p, Category::kParameters);
   for (const NamedTensor& b : program.buffers) add(b, Category::kBuffers);

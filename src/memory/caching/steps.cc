@@ -2,7 +2,10 @@
 #include "memory/caching/steps.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "memory/allocator.h"
 #include "memory/caching/timeline_allocator.h"
@@ -22,6 +25,24 @@ bool Place(std::span<const ResidentBlock> residents, CachingAllocator* device,
   return true;
 }
 
+// What a step gives up of what is there before it, the step before has left: of blocks of one size
+// the last that it made.
+void AdoptLeft(const Timeline& before, const TimelineAllocator& left, const Timeline& next,
+               TimelineAllocator* blocks) {
+  std::vector<bool> taken(before.blocks.size(), false);
+  for (std::size_t i = next.blocks.size(); i-- > 0;) {
+    if (!next.blocks[i].resident) continue;
+    for (std::size_t j = before.blocks.size(); j-- > 0;) {
+      if (taken[j] || before.blocks[j].bytes != next.blocks[i].bytes) continue;
+      const std::optional<BlockId> id = left.Left(static_cast<std::uint32_t>(j));
+      if (!id) continue;
+      taken[j] = true;
+      blocks->Adopt(static_cast<std::uint32_t>(i), *id);
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 ReservedUse RunSteps(std::span<const ResidentBlock> residents,
@@ -36,7 +57,11 @@ ReservedUse RunSteps(std::span<const ResidentBlock> residents,
   }
   for (use.step = 0; use.step < steps.size(); ++use.step) {
     const Timeline& step = *steps[use.step];
-    if (use.step > 0) blocks.emplace(&allocator);
+    if (use.step > 0) {
+      const TimelineAllocator before = std::move(*blocks);
+      blocks.emplace(&allocator);
+      AdoptLeft(*steps[use.step - 1], before, step, &*blocks);
+    }
     const std::size_t ran = Replay(step, *blocks).events;
     if (ran == step.events.size()) continue;
     use.event = ran;

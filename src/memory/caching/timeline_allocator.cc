@@ -3,7 +3,6 @@
 #include "memory/caching/timeline_allocator.h"
 
 #include <cstddef>
-#include <optional>
 #include <utility>
 
 namespace steelyard {
@@ -14,6 +13,11 @@ BlockId& TimelineAllocator::At(std::uint32_t block) {
 }
 
 void TimelineAllocator::Adopt(std::uint32_t block, BlockId id) { At(block) = id; }
+
+std::optional<BlockId> TimelineAllocator::Left(std::uint32_t block) const {
+  if (block >= ids_.size() || ids_[block] == kAbsent) return std::nullopt;
+  return ids_[block];
+}
 
 void TimelineAllocator::Begin(std::int64_t) { device_.ResetPeaks(); }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "memory/allocator.h"
@@ -25,6 +26,8 @@ class TimelineAllocator final : public Allocator {
 
   // Says that `id` is on the device already as this block of the timeline.
   void Adopt(std::uint32_t block, BlockId id);
+  // Which one a block of the timeline is, unless that has freed it.
+  std::optional<BlockId> Left(std::uint32_t block) const;
 
   void Begin(std::int64_t resident) override;
   void Keep(std::uint32_t, std::int64_t) override {}  // it is there

@@ -69,7 +69,11 @@ Tensor ZeroOptimizer::AddGroup(const std::vector<Tensor>& parameters) {
   group.partition = PartitionOf(elements, options_.ranks);
   const std::int64_t padded = group.partition * options_.ranks;
   group.whole = parameters;
-  if (padded > elements) {
+  if (parameters.size() > 1) {
+    const Tensor flat = d_.AddResident("flat", Dims{padded}, Dims{1}, dtype(), Role::kParameter);
+    d_.autograd().PutInto(flat, parameters);
+    d_.Keep(flat);
+  } else if (padded > elements) {
     d_.Keep(d_.AddResident("padding", Dims{padded - elements}, Dims{1}, dtype(), Role::kParameter));
   }
   group.master = d_.AddResident("master", Dims{group.partition}, Dims{1}, DType::kFloat32,

@@ -84,6 +84,15 @@ Tensor PartitionedOptimizer::AddGroup(const std::vector<Tensor>& parts) {
 
 void PartitionedOptimizer::MakeBuffers() {
   const DType dtype = groups_[0].parts[0].dtype();
+  std::vector<Tensor> parts;
+  for (const Group& group : groups_) {
+    parts.insert(parts.end(), group.parts.begin(), group.parts.end());
+  }
+  if (parts.size() > 1) {
+    const Tensor flat = d_.AddResident("flat", Dims{summed_}, Dims{1}, dtype, Role::kParameter);
+    d_.autograd().PutInto(flat, parts);
+    d_.Keep(flat);
+  }
   sums_ = d_.AddResident("gradients", Dims{summed_}, Dims{1}, dtype, Role::kGradient);
   if (options_.contiguous) {
     bucket_ = d_.AddResident("bucket", Dims{options_.bucket}, Dims{1}, dtype, Role::kGradient);

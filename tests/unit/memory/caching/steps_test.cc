@@ -58,6 +58,17 @@ TEST(Steps, AResidentThatAStepGivesUpGoes) {
   EXPECT_EQ(use.requested, (1 + 6 + 8) * kMiB);
 }
 
+TEST(Steps, WhatAStepGivesUpTheStepBeforeHasLeft) {
+  // Both make something that the next one lets go, the first beside a state of the same size.
+  const Timeline first = TimelineOf({4 * kMiB, 4 * kMiB}, {0, 1});
+  Timeline steady;
+  steady.blocks = {{.bytes = 4 * kMiB, .resident = true}, {.bytes = 4 * kMiB}};
+  steady.events = {{.bytes = -4 * kMiB, .block = 0}, {.bytes = 4 * kMiB, .block = 1}};
+  const std::array<const Timeline*, 3> steps{&first, &steady, &steady};
+  const ReservedUse use = RunSteps({}, steps, {}, DeviceMemory(kOfDevice));
+  EXPECT_EQ(use.requested, 8 * kMiB);
+}
+
 TEST(Steps, RepeatedEventsRunAsOftenAsTheySay) {
   Timeline step = TimelineOf({kMiB, 5 * kMiB, -5 * kMiB}, {0, 1, 1});
   step.repeat = {.first = 1, .count = 2, .times = 1000};
