@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "ops/cuda/determinism.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/bags.h"
 #include "ops/registry.h"
@@ -231,7 +232,7 @@ constexpr std::array kRows{
             "zero_infinity=False) -> (Tensor, Tensor)",
             "steelyard::ctc_gradients(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
             "f32[2,10,7], 0)"},
-           {CtcBackwardShape, Fusion::kOpaque,
+           {cuda::Unordered<CtcBackwardShape>, Fusion::kOpaque,
             DeviceAllocations{CtcBackwardAllocations, CtcBackwardOnCuda}, CtcBackwardWork,
             kGradientUnknown, precision::kFollow}),
     Kernel(Family::kFactory,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/determinism.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/not_implemented.h"
@@ -129,6 +130,7 @@ void HistogramAllocations(const OpView& op, Allocations& memory) {
 void HistcShape(const OpView& op, Outputs& out) {
   const std::int64_t bins = op.integer(1);
   if (bins <= 0) Refuse(fmt::format("a histogram of {} bins", bins));
+  if (IsFloating(op.self().dtype())) cuda::RefuseWhereDeterministic(op);
   out.Add(op.self().dtype(), Dims{bins});
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/determinism.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
@@ -273,14 +274,16 @@ constexpr std::array kRows{
             "int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
             "aten::max_pool3d_with_indices_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], "
             "[2,2,2], [0,0,0], [1,1,1], False, i64[2,3,2,4,4])",
-            MaxPoolAllocations<"aten::resize_">, LikeImageShape, AddGradient, MaxVolumeOnCuda)),
+            MaxPoolAllocations<"aten::resize_">, cuda::Unordered<LikeImageShape>, AddGradient,
+            MaxVolumeOnCuda)),
     Differentiable(
         gradients::OfMaxima<2, 2>("AdaptiveMaxPool2DBackwardBackward0"),
         Kernel(Family::kPooling, "aten::adaptive_max_pool2d_backward",
                "The gradient of an adaptive max pool.",
                "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
                "aten::adaptive_max_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8], i64[2,3,3,3])",
-               AdaptiveMaxAllocations, LikeImageShape, AddGradient, AdaptiveMaxOnCuda)),
+               AdaptiveMaxAllocations, cuda::Unordered<LikeImageShape>, AddGradient,
+               AdaptiveMaxOnCuda)),
     Differentiable(
         gradients::OfMaxima<2, 3>("AdaptiveMaxPool3DBackwardBackward0"),
         Kernel(Family::kPooling, "aten::adaptive_max_pool3d_backward",
@@ -305,7 +308,7 @@ constexpr std::array kRows{
             "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
             "aten::avg_pool3d_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], [2,2,2], [0,0,0], "
             "False, True, None)",
-            RowsAllocations<"aten::avg_pool3d_backward">, RowMajorShape)),
+            RowsAllocations<"aten::avg_pool3d_backward">, cuda::Unordered<RowMajorShape>)),
     Differentiable(
         gradients::OfAdaptivePool<"aten::_adaptive_avg_pool2d", 2>(
             "AdaptiveAvgPool2DBackwardBackward0"),
@@ -313,7 +316,7 @@ constexpr std::array kRows{
                           "The gradient of an adaptive average pool.",
                           "(Tensor grad_output, Tensor self) -> Tensor",
                           "aten::_adaptive_avg_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8])",
-                          PoolAllocations<"aten::resize_">))),
+                          PoolAllocations<"aten::resize_">, cuda::Unordered<LikeImageShape>))),
     Differentiable(
         gradients::OfAdaptivePool<"aten::_adaptive_avg_pool3d", 3>(
             "AdaptiveAvgPool3DBackwardBackward0"),
@@ -321,7 +324,7 @@ constexpr std::array kRows{
                           "The gradient of an adaptive average pool.",
                           "(Tensor grad_output, Tensor self) -> Tensor",
                           "aten::_adaptive_avg_pool3d_backward(f32[2,3,2,3,3], f32[2,3,4,8,8])",
-                          RowsAllocations<"aten::empty">, RowMajorShape))),
+                          RowsAllocations<"aten::empty">, cuda::Unordered<RowMajorShape>))),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_nearest2d">("UpsampleNearest2DBackwardBackward0"),
         Kernel(Family::kPooling, "aten::upsample_nearest2d_backward",
@@ -392,7 +395,7 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, "
             "float? scales=None) -> Tensor",
             "aten::upsample_linear1d_backward(f32[2,3,6], [6], [2,3,4], False)",
-            UpsampleAllocations, UpsampleShape<3>, Interpolate<2>)),
+            UpsampleAllocations, cuda::Unordered<UpsampleShape<3>>, Interpolate<2>)),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_trilinear3d">("UpsampleTrilinear3DBackwardBackward0"),
         Kernel(
@@ -420,7 +423,8 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
             "float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::_upsample_bilinear2d_aa_backward(f32[2,3,3,5], [3,5], [2,3,8,8], False)",
-            AntialiasAllocations, UpsampleShape<4>, Interpolate<4>, GradientInRows)),
+            AntialiasAllocations, cuda::Unordered<UpsampleShape<4>>, Interpolate<4>,
+            GradientInRows)),
     Differentiable(
         gradients::OfUpsample<"aten::_upsample_bicubic2d_aa">(
             "UpsampleBicubic2DAaBackwardBackward0"),
@@ -430,14 +434,14 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
             "float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::_upsample_bicubic2d_aa_backward(f32[2,3,4,4], [4,4], [2,3,8,8], False)",
-            RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>)),
+            RowsUpsampleAllocations, cuda::Unordered<RowsUpsampleShape<4>>, Interpolate<16>)),
     Differentiable(
         gradients::OfForward<"aten::reflection_pad1d">("ReflectionPad1DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::reflection_pad1d_backward",
                "The gradient of mirrored borders.",
                "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
                "aten::reflection_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
-               RowsAllocations<"aten::reflection_pad1d_backward">, RowMajorShape)),
+               RowsAllocations<"aten::reflection_pad1d_backward">, cuda::Unordered<RowMajorShape>)),
     Differentiable(
         gradients::OfForward<"aten::reflection_pad2d">("ReflectionPad2DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::reflection_pad2d_backward",
@@ -451,23 +455,23 @@ constexpr std::array kRows{
                "The gradient of mirrored borders.",
                "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
                "aten::reflection_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-               PoolAllocations<"aten::reflection_pad3d_backward">, LikeImageShape, AddGradient,
-               allocations::OutputsOnly)),
+               PoolAllocations<"aten::reflection_pad3d_backward">, cuda::Unordered<LikeImageShape>,
+               AddGradient, allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad1d">("ReplicationPad1DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::replication_pad1d_backward",
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
                "aten::replication_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
-               RowsAllocations<"aten::replication_pad1d_backward">, RowMajorShape, AddGradient,
-               allocations::OutputsOnly)),
+               RowsAllocations<"aten::replication_pad1d_backward">, cuda::Unordered<RowMajorShape>,
+               AddGradient, allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad2d">("ReplicationPad2DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::replication_pad2d_backward",
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
                "aten::replication_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-               PoolAllocations<"aten::empty">, LikeImageShape, AddGradient,
+               PoolAllocations<"aten::empty">, cuda::Unordered<LikeImageShape>, AddGradient,
                allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad3d">("ReplicationPad3DBackwardBackward0"),
@@ -475,7 +479,7 @@ constexpr std::array kRows{
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
                "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-               PoolAllocations<"aten::empty">, LikeImageShape, AddGradient,
+               PoolAllocations<"aten::empty">, cuda::Unordered<LikeImageShape>, AddGradient,
                allocations::OutputsOnly)),
     Kernel(Family::kPooling, "steelyard::column_storage",
            "Columns added up, in room for them or their image, inside `col2im`.",

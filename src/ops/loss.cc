@@ -15,6 +15,7 @@
 
 #include "ir/layout.h"
 #include "ops/cuda/copies.h"
+#include "ops/cuda/determinism.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/loss_backward.h"
@@ -53,6 +54,7 @@ void NllShape(const OpView& op, Outputs& out) {
 }
 
 void Nll2dShape(const OpView& op, Outputs& out) {
+  if (op.integer(3) != 0) cuda::RefuseWhereDeterministic(op);  // losses that are added up
   const TensorView input = op.self(), target = op.tensor(1);
   shape::RequireRank("the input", input, 4);
   shape::RequireRank("the target", target, 3);

@@ -11,6 +11,7 @@
 
 #include "ir/layout.h"
 #include "ops/cuda/copies.h"
+#include "ops/cuda/determinism.h"
 #include "ops/cuda/reduce.h"
 #include "ops/cuda/sort.h"
 #include "ops/gradients/indexing.h"
@@ -237,7 +238,7 @@ constexpr std::array kRows{
                       {MedianAllocations, MedianOnCuda<PickMiddle>}, gradients::kMedianAll)),
     Chosen("aten::median.dim", "The middle elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape,
+           "aten::median.dim(f32[2,8], 1)", cuda::Unordered<MedianOfDimShape>,
            {MedianOfDimAllocations, cuda::CopiesThenOutputs<0>}, gradients::kMedianDim),
     CopyingOut(Chosen("aten::nanmedian", "The middle of all elements that are numbers.",
                       "(Tensor self) -> Tensor", "aten::nanmedian(f32[2,8])", MedianShape,
@@ -245,7 +246,7 @@ constexpr std::array kRows{
                       gradients::kNanMedianAll)),
     Chosen("aten::nanmedian.dim", "The middle of a dimension's numbers, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::nanmedian.dim(f32[2,8], 1)", MedianOfDimShape,
+           "aten::nanmedian.dim(f32[2,8], 1)", cuda::Unordered<MedianOfDimShape>,
            {MedianOfDimAllocations, cuda::CopiesThenOutputs<0>}, gradients::kNanMedianDim),
     Chosen("aten::kthvalue", "The k-th smallest elements of a dimension, and where they stand.",
            "(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "

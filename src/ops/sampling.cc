@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ops/cuda/copies.h"
+#include "ops/cuda/determinism.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/grid_sample_backward.h"
 #include "ops/gradients/image.h"
@@ -496,7 +497,7 @@ constexpr std::array kRows{
          "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
          "aten::grid_sampler_2d_backward(f32[2,3,5,6], f32[2,3,4,4], f32[2,5,6,2], 0, 0, False, "
          "[True, True])"},
-        GridBackwardShape<2>, GridBackwardAllocations, GridBackwardWork<4>,
+        cuda::Unordered<GridBackwardShape<2>>, GridBackwardAllocations, GridBackwardWork<4>,
         gradients::kGridSampler2dBackward)),
     CopyingOut(Sample(
         {"aten::grid_sampler_3d_backward", "The gradients of a volume and of places in it.",
@@ -504,7 +505,7 @@ constexpr std::array kRows{
          "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
          "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
          "False, [True, True])"},
-        GridBackwardShape<3>, GridBackwardAllocations, GridBackwardWork<8>,
+        cuda::Unordered<GridBackwardShape<3>>, GridBackwardAllocations, GridBackwardWork<8>,
         gradients::kGridSampler3dBackward)),
     Casting(precision::kFullOrPromote,
             Call({"aten::grid_sampler", "An image or volume at the places of a grid.",

@@ -15,6 +15,7 @@
 
 #include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
+#include "ops/cuda/determinism.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/words.h"
@@ -39,6 +40,8 @@ void RequireDTypeOf(const TensorView& self, const TensorView& source) {
 
 // self, dim, index, and the source where it is no number.
 void RequireScatter(const OpView& op) {
+  const bool multiplies = op.arg_count() > 4 && op.text(4) == "multiply";
+  if (multiplies) cuda::RefuseWhereDeterministic(op);
   op.dim(1, op.self().rank());
   RequireIndex(op.tensor(2));
   if (op.arg(3).kind == ArgKind::kValue) RequireDTypeOf(op.self(), op.tensor(3));
@@ -342,7 +345,7 @@ constexpr std::array kRows{
     Written({"aten::put_", "Elements written to positions in the flattened tensor.",
              "(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
              "aten::put_(f32[4,3], i64[2], f32[2])"},
-            PutShape, allocations::None, PutWork, gradients::kPut),
+            cuda::Unordered<PutShape>, allocations::None, PutWork, gradients::kPut),
     CopyingOut(Composite(
         Family::kIndexing,
         {"aten::put", "A copy with elements written to positions in the flattened tensor.",

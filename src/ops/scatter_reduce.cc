@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/cuda/determinism.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/indices.h"
@@ -135,6 +136,7 @@ std::vector<Tensor> ScatterReduceInto(Dispatcher& d, const OpView& op, const Ten
   if (op.text(4) != "prod" && ByLongRows(op)) {
     return {d.Call("steelyard::rows_reduced", out, op.arg(1), index, source, op.arg(4), includes)};
   }
+  if (op.text(4) == "prod") cuda::RefuseWhereDeterministic(op);
   if (!includes) d.Call("aten::scatter_.value", out, op.arg(1), index, NeutralOf(op.text(4), out));
   d.Call("steelyard::scatter_reduced", out, op.arg(1), index, source, op.arg(4));
   if (op.text(4) != "mean") return {out};
@@ -160,6 +162,7 @@ std::vector<Tensor> ScatterReduceInPlace(Dispatcher& d, const OpView& op) {
 // step of its own, for means alone.
 std::vector<Tensor> IndexReduceInto(Dispatcher& d, const OpView& op, const Tensor& out) {
   const bool on_cpu = d.target().device == Device::kCpu;
+  cuda::RefuseWhereDeterministic(op);
   RequireSlices(op);
   RequireIndex(op.tensor(2));
   if (!IsReduction(op.text(4)) || op.text(4) == "sum") {

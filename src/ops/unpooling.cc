@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ops/cuda/copies.h"
+#include "ops/cuda/determinism.h"
 #include "ops/gradients/image.h"
 #include "ops/gradients/image_backward.h"
 #include "ops/registry.h"
@@ -123,14 +124,14 @@ constexpr std::array kRows{
     Pool({"aten::max_unpool2d", "Maxima where they stood in an image of zeros.",
           "(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
           "aten::max_unpool2d(f32[2,3,4,4], i64[2,3,4,4], [8,8])"},
-         UnpoolShape<2>, {UnpoolAllocations<2>, cuda::CopiesThenOutputs<0, 1>}, MoveMaxima,
-         gradients::kMaxUnpool2d),
+         cuda::Unordered<UnpoolShape<2>>, {UnpoolAllocations<2>, cuda::CopiesThenOutputs<0, 1>},
+         MoveMaxima, gradients::kMaxUnpool2d),
     Pool({"aten::max_unpool3d", "Maxima where they stood in a volume of zeros.",
           "(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> "
           "Tensor",
           "aten::max_unpool3d(f32[2,3,4,4,4], i64[2,3,4,4,4], [8,8,8], [2,2,2], [0,0,0])"},
-         UnpoolShape<3>, {UnpoolAllocations<3>, cuda::CopiesThenOutputs<0, 1>}, MoveMaxima,
-         gradients::kMaxUnpool3d),
+         cuda::Unordered<UnpoolShape<3>>, {UnpoolAllocations<3>, cuda::CopiesThenOutputs<0, 1>},
+         MoveMaxima, gradients::kMaxUnpool3d),
     Pool({"aten::fractional_max_pool2d", "Maxima of windows at random places of an image.",
           "(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> "
           "(Tensor, Tensor)",
@@ -151,7 +152,8 @@ constexpr std::array kRows{
               "indices) -> Tensor",
               "aten::fractional_max_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [4,4], "
               "i64[2,3,4,4])"},
-             ImageShape, {FractionalBackwardAllocations, cuda::CopiesThenOutputs<0>}, AddGradient,
+             cuda::Unordered<ImageShape>,
+             {FractionalBackwardAllocations, cuda::CopiesThenOutputs<0>}, AddGradient,
              kGradientUnknown, precision::kFollow)),
     Differentiable(
         gradients::OfMaxima<4, 3>("FractionalMaxPool3DBackwardBackward0"),
@@ -161,8 +163,8 @@ constexpr std::array kRows{
               "indices) -> Tensor",
               "aten::fractional_max_pool3d_backward(f32[2,3,4,4,4], f32[2,3,8,8,8], [2,2,2], "
               "[4,4,4], i64[2,3,4,4,4])"},
-             ImageShape, FractionalVolumeBackwardAllocations, AddGradient, kGradientUnknown,
-             precision::kFollow)),
+             cuda::Unordered<ImageShape>, FractionalVolumeBackwardAllocations, AddGradient,
+             kGradientUnknown, precision::kFollow)),
 };
 
 }  // namespace

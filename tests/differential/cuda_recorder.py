@@ -9,6 +9,7 @@ stub of one (stub_device.py starts it): a JSON object a line in, one out, in ord
      "in_place": false}                  -> {"wanted", "is_complex", "saved", "gradients", "events"}
 
 A size of an event is what is asked for, of a free negative. Who asks is not known.
+With --deterministic calls are made after torch.use_deterministic_algorithms(True).
 """
 
 import gc
@@ -99,6 +100,9 @@ def main() -> None:
     torch.backends.cuda.enable_cudnn_sdp(False)  # nobody answers its graphs without a device
     torch.zeros(1, device="cuda")
     call_libraries()
+    if "--deterministic" in sys.argv:
+        os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # which cuBLAS asks for
+        torch.use_deterministic_algorithms(True)
     gc.disable()
     for line in sys.stdin:
         print(json.dumps(observe(json.loads(line))), flush=True)

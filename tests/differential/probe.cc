@@ -7,6 +7,7 @@
 //   probe --steps                    # every training step on stdin: events, saved, gradients
 //   probe --kernels                  # every training step on stdin: the program of its kernels
 //   probe --steps --on h100          # the same on another device, by the name of its row
+//   probe --on h100 --deterministic  # after torch.use_deterministic_algorithms(True)
 //
 // cuDNN's attention is turned off: PyTorch does not run it where there is no device.
 // A step is a program in the text form on one line, its own lines separated by tabs.
@@ -250,12 +251,15 @@ std::optional<Target> TargetOf(std::string_view name) {
 
 int main(int argc, char** argv) {
   std::string_view mode, device = steelyard::Target().name, release;
+  bool deterministic = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--on" && i + 1 < argc) {
       device = argv[++i];
     } else if (word == "--torch" && i + 1 < argc) {
       release = argv[++i];
+    } else if (word == "--deterministic") {
+      deterministic = true;
     } else {
       mode = word;
     }
@@ -272,6 +276,7 @@ int main(int argc, char** argv) {
                              device);
     return 1;
   }
+  target->deterministic = deterministic;
   target->torch_minor = steelyard::TorchMinorOf(release).value_or(target->torch_minor);
   const auto answer = mode == "--steps"     ? steelyard::StepJson
                       : mode == "--kernels" ? steelyard::KernelsJson

@@ -57,10 +57,10 @@ def environment(machine: Machine) -> dict[str, str]:
     return {**os.environ, **fake, **preloaded, "STEELYARD_DEVICE": "cuda"}
 
 
-def record(whats: Sequence[str | Step], machine: Machine) -> list[Seen]:
+def record(whats: Sequence[str | Step], machine: Machine, *options: str) -> list[Seen]:
     """What each call or step is on the machine; one that ends PyTorch is refused."""
     seen: list[Seen] = []
-    command = [os.environ["STEELYARD_CUDA_PYTHON"], str(HERE / "cuda_recorder.py")]
+    command = [os.environ["STEELYARD_CUDA_PYTHON"], str(HERE / "cuda_recorder.py"), *options]
     while len(seen) < len(whats):
         text = "".join(asked_of(what) + "\n" for what in whats[len(seen) :])
         done = subprocess.run(
@@ -91,8 +91,8 @@ def release() -> tuple[str, ...]:
     return ("--torch", named) if named else ()
 
 
-def weigh_calls(calls: Sequence[str], machine: Machine) -> list[Seen]:
-    return weigh(calls, "--on", machine.name, *release())
+def weigh_calls(calls: Sequence[str], machine: Machine, *options: str) -> list[Seen]:
+    return weigh(calls, "--on", machine.name, *release(), *options)
 
 
 def weigh_steps(steps: Sequence[Step], recorded: Sequence[Seen], machine: Machine) -> list[Seen]:

@@ -128,3 +128,34 @@ def test_on_cuda(row: Row, cuda_trials: dict[str, list[Trial]]) -> None:
     if found:
         shown = "\n\n".join(found[:SHOWN])
         pytest.fail(f"{len(found)} of {row.name} differ:\n\n{shown}", pytrace=False)
+
+
+# The calls of each row that are made after torch.use_deterministic_algorithms(True).
+DETERMINISTIC = 6
+
+
+@pytest.fixture(scope="session")
+def raised(request: pytest.FixtureRequest) -> dict[str, list[tuple[str, str, str]]]:
+    """By row: each call with what is said against it on our side and on PyTorch's."""
+    if why := stub_device.obstacle():
+        pytest.skip(why)
+    chosen = [row for row in selected(request) if row.example and not reason(row)]
+    calls = [(row.name, str(call)) for row in chosen for call in calls_of(row, DETERMINISTIC)]
+    texts = [text for _, text in calls]
+    ours = stub_device.weigh_calls(texts, MACHINES[0], "--deterministic")
+    theirs = stub_device.record(texts, MACHINES[0], "--deterministic")
+    out: dict[str, list[tuple[str, str, str]]] = {row.name: [] for row in chosen}
+    for (name, text), mine, true in zip(calls, ours, theirs, strict=True):
+        out[name].append((text, mine.get("refused", ""), true.get("refused", "")))
+    return out
+
+
+def test_what_is_not_deterministic(row: Row, raised: dict[str, list[tuple[str, str, str]]]) -> None:
+    """Both say of the same calls that there is no deterministic kernel."""
+    if row.name not in raised:
+        pytest.skip(reason(row) or "no example")
+    if row.name in known_cuda.WRITTEN_OUT:
+        pytest.skip("interpolate does without it")
+    for text, ours, theirs in raised[row.name]:
+        if not (ours and theirs):  # else one of them has found another reason before
+            assert "deterministic" not in ours + theirs, (text, ours, theirs)
