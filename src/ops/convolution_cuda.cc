@@ -27,6 +27,12 @@ using convolution::SpatialRank;
 
 TensorView None(const OpView& op) { return {op.program(), kNoId}; }
 
+// cuDNN has no kernels of double precision for that order (cudnn_conv_suggest_memory_format).
+bool ReadsChannelsLast(const TensorView& input, const TensorView& weight) {
+  return input.dtype() != DType::kFloat64 && weight.dtype() != DType::kFloat64 &&
+         convolution::UsesChannelsLast(input, weight);
+}
+
 // --- Forward -------------------------------------------------------------------------------------
 
 // self, weight, padding, stride, dilation, groups, benchmark, deterministic, allow_tf32
@@ -42,7 +48,7 @@ void CudnnShape(const OpView& op, Outputs& out) {
 // Image and weight are read in the order in which the result is.
 void CudnnAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
-  const bool last = convolution::UsesChannelsLast(op.self(), op.tensor(1));
+  const bool last = ReadsChannelsLast(op.self(), op.tensor(1));
   std::vector<Allocations::Scratch> copies;
   for (const TensorView& t : {op.self(), op.tensor(1)}) {
     if (!LiesDense(t, last))
@@ -70,6 +76,20 @@ void DepthwiseAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::resize_");
   for (std::size_t i = copies.size(); i-- > 0;) allocations::Free(copies[i], memory);
 }
+// The same of volumes, which lie row by row whatever their operands do.
+void DepthwiseVolumeShape(const OpView& op, Outputs& out) {
+  Outputs any;
+  DepthwiseShape(op, any);
+  out.Add(any.metas()[0].dtype, any.metas()[0].sizes);
+}
+void DepthwiseVolumeAllocations(const OpView& op, Allocations& memory) {
+  const auto image = cuda::Contiguous(op.self(), memory);
+  const auto weight = cuda::Contiguous(op.tensor(1), memory);
+  memory.Output(0, "aten::empty");
+  if (op.given(3)) allocations::Free(cuda::Contiguous(op.tensor(3), memory), memory);
+  allocations::Free(weight, memory);
+  allocations::Free(image, memory);
+}
 Work DepthwiseWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
 
 // --- Backward ------------------------------------------------------------------------------------
@@ -83,7 +103,7 @@ bool Wants(const OpView& op, std::size_t i) {
 
 void BackwardShape(const OpView& op, Outputs& out) {
   const TensorView input = op.tensor(1), weight = op.tensor(2);
-  const bool last = convolution::UsesChannelsLast(input, weight);
+  const bool last = ReadsChannelsLast(input, weight);
   for (int i = 0; i < 2; ++i) {
     const TensorView like = op.tensor(i + 1);
     const Dims sizes(like.sizes());
@@ -97,7 +117,7 @@ void BackwardShape(const OpView& op, Outputs& out) {
 // another order is copied at once; else, where it is not dense, for either result, after the
 // image's gradient is there and before the weight's is.
 void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
-  const bool last = convolution::UsesChannelsLast(op.tensor(1), op.tensor(2));
+  const bool last = ReadsChannelsLast(op.tensor(1), op.tensor(2));
   constexpr std::string_view kLabel = "aten::empty";
   const auto copy = [&](const TensorView& t) -> std::optional<Allocations::Scratch> {
     if (LiesDense(t, last)) return std::nullopt;
@@ -107,11 +127,17 @@ void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
     return IsChannelsLast(t.sizes(), t.strides());
   };
   const bool at_once = suggests_last(op.self()) != suggests_last(op.tensor(1));
-  const auto whole = at_once ? copy(op.self()) : std::nullopt;
+  // What has been copied into the image's order is copied again where cuDNN reads another.
+  const bool twice = at_once && suggests_last(op.tensor(1)) != last;
+  const auto copy_anyway = [&] {
+    return std::optional(
+        memory.Allocate(allocations::Bytes(work::Elements(op.self()), op.self().dtype()), kLabel));
+  };
+  const auto whole = twice ? copy_anyway() : at_once ? copy(op.self()) : std::nullopt;
   if (op.output(0).defined()) {
     memory.Output(0, Allocations::kCaller);
     const auto weight = copy(op.tensor(2));
-    const auto gradient = at_once ? std::nullopt : copy(op.self());
+    const auto gradient = twice ? copy_anyway() : at_once ? std::nullopt : copy(op.self());
     allocations::Free(gradient, memory);
     allocations::Free(weight, memory);
   }
@@ -174,6 +200,13 @@ constexpr std::array kRows{
                  "aten::_conv_depthwise2d(f32[2,4,8,8], f32[4,1,3,3], [3,3], f32[4], [1,1], [1,1], "
                  "[1,1])"},
                 DepthwiseShape, DepthwiseWork, DepthwiseAllocations),
+    Convolution({"aten::conv_depthwise3d",
+                 "Convolution of each channel of a volume with kernels of its own.",
+                 "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] "
+                 "stride, SymInt[3] padding, SymInt[3] dilation) -> Tensor",
+                 "aten::conv_depthwise3d(f32[2,4,4,8,8], f32[4,1,3,3,3], [3,3,3], f32[4], [1,1,1], "
+                 "[1,1,1], [1,1,1])"},
+                DepthwiseVolumeShape, DepthwiseWork, DepthwiseVolumeAllocations),
     Convolution({"steelyard::cudnn_convolution_backward",
                  "The gradients of a convolution by cuDNN, inside `convolution_backward`.",
                  kBackwardSignature,
@@ -187,6 +220,13 @@ constexpr std::array kRows{
                  "steelyard::depthwise_convolution_backward(f32[2,4,8,8], f32[2,4,8,8], "
                  "f32[4,1,3,3], [1,1], [1,1], [1,1], False, 4, [True,True])"},
                 BackwardShape, BackwardWork, DepthwiseBackwardAllocations),
+    Convolution({"steelyard::depthwise_volume_backward",
+                 "The gradients of a convolution of volumes channel by channel, inside "
+                 "`convolution_backward`.",
+                 kBackwardSignature,
+                 "steelyard::depthwise_volume_backward(f32[2,4,4,8,8], f32[2,4,4,8,8], "
+                 "f32[4,1,3,3,3], [1,1,1], [1,1,1], [1,1,1], False, 4, [True,True])"},
+                BackwardShape, BackwardWork, allocations::OutputsOnly),
 };
 
 }  // namespace

@@ -96,12 +96,17 @@ std::int64_t FormatFor(Backend backend, const Tensor& input, const Tensor& weigh
 }
 
 std::int64_t CudaFormatFor(const Tensor& input, const Tensor& weight) {
+  // cuDNN has no kernels of double precision for other orders (cudnn_conv_suggest_memory_format).
+  if (input.dtype() == DType::kFloat64 || weight.dtype() == DType::kFloat64) {
+    return kContiguousFormat;
+  }
   return FormatFor(Backend::kOneDnn, input, weight);
 }
 
 bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const Geometry& g) {
-  constexpr int kImageRank = 4;
-  return input.rank() == kImageRank && g.groups > 1 && input.size(1) == g.groups &&
+  constexpr int kImageRank = 4, kVolumeRank = 5;
+  const bool has_kernel = input.rank() == kImageRank || input.rank() == kVolumeRank;
+  return has_kernel && g.groups > 1 && input.size(1) == g.groups &&
          weight.size(0) % g.groups == 0 && CudaFormatFor(input, weight) == kContiguousFormat &&
          !IsDepthwiseByCudnn(input, weight, g);
 }
@@ -229,7 +234,9 @@ void AddBias(Dispatcher& d, const Tensor& out, const Tensor& bias) {
 Tensor CallOnCuda(Dispatcher& d, Tensor input, const Tensor& weight, const Tensor& bias,
                   const Geometry& g) {
   if (IsDepthwiseOnCuda(input, weight, g)) {
-    return d.Call("aten::_conv_depthwise2d", d.Call("aten::contiguous", input), weight,
+    const OpName kernel =
+        input.rank() == 4 ? OpName("aten::_conv_depthwise2d") : OpName("aten::conv_depthwise3d");
+    return d.Call(kernel, d.Call("aten::contiguous", input), weight,
                   Dims(window::Spatial(weight.sizes())), bias, g.stride, g.padding, g.dilation);
   }
   const std::int64_t format = CudaFormatFor(input, weight);

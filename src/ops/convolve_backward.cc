@@ -132,11 +132,33 @@ bool IsEstimated(const Dispatcher& d, const Problem& p) {
 }
 
 // The bias's gradient is a sum over all but the channels.
+Tensor OfBias(Dispatcher& d, const Tensor& gradient) {
+  Dims dims{0};
+  for (int i = 2; i < gradient.rank(); ++i) dims.push_back(i);
+  return d.Call("aten::sum.dim_IntList", gradient, dims);
+}
+
+// conv_depthwise3d_backward, which gives all three.
+std::vector<Tensor> VolumeByChannel(Dispatcher& d, const Problem& p) {
+  const Geometry& g = p.geometry;
+  const Argument mask = d.Mask({p.mask[0], p.mask[1]});
+  std::vector<Tensor> out =
+      d.CallMany("steelyard::depthwise_volume_backward", p.gradient, p.input, p.weight, g.stride,
+                 g.padding, g.dilation, false, g.groups, mask);
+  out.resize(p.mask.size());
+  const Tensor gradient = d.Call("aten::contiguous", p.gradient);
+  const Tensor input = d.Call("aten::contiguous", p.input);
+  const Tensor weight = d.Call("aten::contiguous", p.weight);
+  if (p.mask[2]) out[2] = OfBias(d, p.gradient);
+  return out;
+}
+
 std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
+  const bool by_channel = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry);
+  if (by_channel && p.input.rank() == 5) return VolumeByChannel(d, p);
   const Argument mask = d.Mask({p.mask[0], p.mask[1]});
   std::vector<Tensor> out(p.mask.size());
   {  // for the bias alone it only copies the gradient
-    const bool depthwise = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry);
     const std::int64_t format = CudaFormatFor(p.input, p.weight);
     const Tensor input = p.mask[1] ? d.Call("aten::contiguous", p.input, format) : p.input;
     // Of a transposed one the gradient is made dense for both.
@@ -144,17 +166,13 @@ std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
         p.transposed ? d.Call("aten::contiguous", p.gradient, format) : p.gradient;
     const Geometry& g = p.geometry;
     std::vector<Tensor> gradients =
-        depthwise ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input,
-                               p.weight, g.stride, g.padding, g.dilation, false, g.groups, mask)
-                  : d.CallMany("steelyard::cudnn_convolution_backward", gradient, input, p.weight,
-                               g.stride, g.padding, g.dilation, p.transposed, g.groups, mask);
+        by_channel ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input,
+                                p.weight, g.stride, g.padding, g.dilation, false, g.groups, mask)
+                   : d.CallMany("steelyard::cudnn_convolution_backward", gradient, input, p.weight,
+                                g.stride, g.padding, g.dilation, p.transposed, g.groups, mask);
     for (std::size_t i = 0; i < gradients.size(); ++i) out[i] = std::move(gradients[i]);
   }
-  if (p.mask[2]) {
-    Dims dims{0};
-    for (int i = 2; i < p.gradient.rank(); ++i) dims.push_back(i);
-    out[2] = d.Call("aten::sum.dim_IntList", p.gradient, dims);
-  }
+  if (p.mask[2]) out[2] = OfBias(d, p.gradient);
   return out;
 }
 

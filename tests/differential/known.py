@@ -32,6 +32,7 @@ def namespace_reason(op: str) -> str | None:
 # Kernels that PyTorch has on CUDA alone.
 ON_CUDA = (
     "aten::_conv_depthwise2d",
+    "aten::conv_depthwise3d",
     "aten::_cudnn_rnn",
     "aten::_flash_attention_backward",
     "aten::_flash_attention_forward",

@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 import known
-from calls import Call, Tensor
+from calls import FLOATS, Call, Tensor
 from compare import Extent
 from known import Known, excuses
 from table import Row
@@ -56,7 +56,6 @@ UNSEEN = {
 
 SLOW = "convolutions without cuDNN are not modelled on CUDA"
 LAYOUTS = "copies of operands in some layouts, or casts of some dtypes, are not modelled"
-DOUBLES = "double precision has no channels-last kernels, and shapes are not checked"
 MANY = "calls of very many results were not looked at"
 KERNELS = "the kernels of CUDA and their scratch are not modelled"
 
@@ -74,10 +73,6 @@ OPEN = {
     "aten::_slow_conv2d_*": SLOW,
     "aten::slow_conv_*": SLOW,
     "aten::_convolution": SLOW,
-    "aten::conv3d": DOUBLES,
-    "aten::cudnn_convolution": DOUBLES,
-    "aten::_conv_depthwise2d": "PyTorch does not check its dilation",
-    "aten::_scaled_dot_product_efficient_attention_backward": "its caller checks",
     "aten::to.other": "a number stays on the host, and what becomes like it",
     "aten::_trilinear": LAYOUTS,
     "aten::renorm": "gradients of bfloat16 in columns",
@@ -88,15 +83,19 @@ OPEN = {
     "aten::unbind_copy.int": MANY,
     "aten::hsplit.int": MANY,
     "aten::vsplit.int": MANY,
-    "aten::native_dropout_backward": "its caller gives equal sizes",
-    "aten::binary_cross_entropy_backward": "targets that are larger than the input",
-    "aten::convolution_backward": "its caller checks",
     "quantized_decomposed::choose_qparams*": "numbers on the host are compared in other steps",
 }
 
 
 # Refusals, as patterns of their messages, of calls that PyTorch takes where kernels do nothing.
+CALLER = "its caller checks"
 REFUSALS = {
+    "*aten::convolution_backward*a gradient * of a convolution that gives*": CALLER,
+    "*aten::cudnn_convolution*a kernel of * is larger than the padded image*": CALLER,
+    "*aten::cudnn_convolution*numbers for 0 dimensions*": CALLER,
+    "*aten::cudnn_convolution*input channels differ*": CALLER,
+    "*aten::cudnn_convolution passes no gradient on*": "aten::convolution has the gradient",
+    "*aten::_conv_depthwise2d*a dilation of*": CALLER,
     "*the input has 4 dimensions, not 3*": "cuDNN's recurrent networks do not check",
     "*the state has * dimensions, not 3*": "cuDNN's recurrent networks do not check",
     "*there is nothing to select from*": "the kernel would find the index out of bounds",
@@ -154,6 +153,23 @@ DIFFERENCES: tuple[Known, ...] = (
         fills_masks,
     ),
     Known("aten::trace_backward", "how many indices differ is found by a kernel"),
+    Known(
+        "aten::_scaled_dot_product_efficient_attention_backward",
+        "its caller gives operands of one dtype",
+        lambda call: len({t.dtype for t in call.tensors() if t.dtype in FLOATS}) > 1,
+    ),
+    Known(
+        "aten::native_dropout_backward",
+        "its caller gives operands of one size",
+        lambda call: len({t.sizes for t in call.tensors()}) > 1,
+        Extent.NOTHING,
+    ),
+    Known(
+        "aten::binary_cross_entropy_backward",
+        "its caller gives operands of one size",
+        lambda call: len({t.sizes for t in call.tensors()}) > 1,
+        Extent.NOTHING,
+    ),
     Known("aten::mode", "how many differ is found by a kernel", has_long_rows),
 )
 

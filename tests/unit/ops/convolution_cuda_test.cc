@@ -28,5 +28,14 @@ TEST(CudaConvolution, TheImagesGradientComesFirstButOfDepthwiseOnes) {
               ElementsAre(4 * 9 * 4, 2 * 4 * 64 * 4));
 }
 
+// Of volumes the gradient that arrives is made dense after both, and is there until the bias's is.
+TEST(CudaConvolution, OneKernelGivesTheGradientsOfVolumesChannelByChannel) {
+  constexpr std::int64_t kVolume = 4 * 64 * 4;
+  EXPECT_THAT(CudaBytesOf("aten::convolution_backward(f32[1,4,4,4,4]{0,0,0,0,0}, f32[1,4,4,4,4], "
+                          "f32[4,1,3,3,3], [4], [1,1,1], [1,1,1], [1,1,1], False, [0,0,0], 4, "
+                          "[True,True,True])"),
+              ElementsAre(kVolume, 4 * 27 * 4, kVolume, 4 * 4, -kVolume));
+}
+
 }  // namespace
 }  // namespace steelyard
