@@ -60,12 +60,17 @@ struct Choice {
     std::vector<Tensor> both = d.CallMany("aten::aminmax", d.tensor(op, 0));
     found = {std::move(both[0]), std::move(both[1])};
     both.clear();
-    epsilon = d.Call("steelyard::numbers", std::vector<double>{op.real(3)}, DType::kFloat32);
+    const bool on_cpu = d.target().device == Device::kCpu;
+    const auto make_epsilon = [&] {
+      epsilon = d.Call("steelyard::numbers", std::vector<double>{op.real(3)}, DType::kFloat32);
+    };
+    if (on_cpu) make_epsilon();
     CheckOrder(d, found);
     bounds.least = WithZero(d, "aten::min.other", found.least);
     bounds.most = WithZero(d, "aten::max.other", found.most);
     scale = d.Call("aten::ones", Dims{}, DType::kFloat64);
     zero_point = d.Call("aten::zeros", Dims{}, DType::kInt64);
+    if (!on_cpu) make_epsilon();  // which goes from the host's memory to the device
   }
 
   // The results; variables end in the order of their declaration.

@@ -56,7 +56,6 @@ UNSEEN = {
 
 SLOW = "convolutions without cuDNN are not modelled on CUDA"
 LAYOUTS = "copies of operands in some layouts, or casts of some dtypes, are not modelled"
-MANY = "calls of very many results were not looked at"
 KERNELS = "the kernels of CUDA and their scratch are not modelled"
 
 # Rows of kernels that PyTorch's torch.nn.functional.interpolate does without under deterministic
@@ -73,17 +72,8 @@ OPEN = {
     "aten::_slow_conv2d_*": SLOW,
     "aten::slow_conv_*": SLOW,
     "aten::_convolution": SLOW,
-    "aten::to.other": "a number stays on the host, and what becomes like it",
     "aten::_trilinear": LAYOUTS,
     "aten::renorm": "gradients of bfloat16 in columns",
-    "aten::split.Tensor": MANY,
-    "aten::unsafe_split.Tensor": MANY,
-    "aten::unbind.int": MANY,
-    "aten::split_copy.Tensor": MANY,
-    "aten::unbind_copy.int": MANY,
-    "aten::hsplit.int": MANY,
-    "aten::vsplit.int": MANY,
-    "quantized_decomposed::choose_qparams*": "numbers on the host are compared in other steps",
 }
 
 
@@ -128,6 +118,15 @@ def fills_masks(call: Call) -> bool:
     )
 
 
+# A call in the text form has so many results at most.
+MOST_RESULTS = 256
+MANY = "it may have more results than a call in the text form"
+
+
+def has_many_parts(call: Call) -> bool:
+    return any(size > MOST_RESULTS for t in call.tensors() for size in t.sizes)
+
+
 # Calls in which a row's events differ.
 DIFFERENCES: tuple[Known, ...] = (
     Known(
@@ -169,6 +168,13 @@ DIFFERENCES: tuple[Known, ...] = (
         "its caller gives operands of one size",
         lambda call: len({t.sizes for t in call.tensors()}) > 1,
         Extent.NOTHING,
+    ),
+    Known("aten::*split*", MANY, has_many_parts, Extent.NOTHING),
+    Known("aten::unbind*", MANY, has_many_parts, Extent.NOTHING),
+    Known(
+        "aten::to.other",
+        "a number of Python lies in the host's memory, and what becomes like it",
+        lambda call: not isinstance(argument(call, 1, "other"), Tensor),
     ),
     Known("aten::mode", "how many differ is found by a kernel", has_long_rows),
 )
