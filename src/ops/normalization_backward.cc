@@ -190,14 +190,19 @@ void GroupBackwardAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
 }
 
-// Gradient and image row by row; sums of each channel, then factors of each group and channel.
+// Gradient and image in the order of the image; sums of each channel, then factors of each group
+// and, row by row, of each channel. Before 2.15 channels last were copied into rows.
 void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1);
   const DType wide = AccumulateType(input.dtype());
-  const Scratch gradient = cuda::Contiguous(op.self(), memory);
-  const Scratch image = cuda::Contiguous(input, memory);
-  std::vector<Scratch> dense;
   const bool is_older = cuda::IsBefore(op.target(), cuda::kGroupNormKeepsOrder);
+  const bool last = !is_older && IsChannelsLast(input.sizes(), input.strides());
+  const auto ordered = [&](const TensorView& tensor) {
+    return LiesDense(tensor, last) ? Scratch() : memory.Allocate(tensor.bytes(), "aten::empty");
+  };
+  const Scratch gradient = ordered(op.self());
+  const Scratch image = ordered(input);
+  std::vector<Scratch> dense;
   for (const int i : {2, 3, 4}) {  // mean, rstd, weight
     if (op.given(i) && !is_older) dense.push_back(cuda::Contiguous(op.tensor(i), memory));
   }
@@ -212,7 +217,7 @@ void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   if (Wants(op, kImage)) {
     const auto a = make(op.integer(8)), b = make(op.integer(8));
     Scratch factors;
-    if (op.given(4)) factors = make(op.integer(6));
+    if (op.given(4) && !last) factors = make(op.integer(6));
     memory.Free(a);
     memory.Free(b);
     allocations::Free(factors, memory);

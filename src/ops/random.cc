@@ -118,6 +118,14 @@ void FusedDropoutAllocations(const OpView&, Allocations& memory) {
   memory.Output(0, "aten::empty_strided");
 }
 
+// dropout_backward_cuda: row by row, or channels last, however else the gradient lies.
+void MaskedScaleShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self();
+  const bool last = SuggestedFormat(grad) == kChannelsLastFormat;
+  out.Add(grad.dtype(), grad.sizes(),
+          StridesIn(last ? MemoryFormat::kChannelsLast : MemoryFormat::kContiguous, grad));
+}
+
 template <Label kMultiply, Tensor (*kNoise)(Dispatcher&, const OpView&)>
 std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
   const bool fused = d.target().device == Device::kCuda && kMultiply.view() == "aten::mul.Tensor" &&
@@ -405,7 +413,7 @@ constexpr std::array kRows{
            {"steelyard::masked_scale", "What a mask keeps, scaled, as one kernel of CUDA.",
             "(Tensor grad, Tensor mask, float scale) -> Tensor",
             "steelyard::masked_scale(f32[2,8], bool[2,8], 1.25)"},
-           {shape::Like<0>, Fusion::kElementwise, allocations::Via<"aten::empty">,
+           {MaskedScaleShape, Fusion::kElementwise, allocations::Via<"aten::empty">,
             work::PerInput<work::PerElement{.alu = 2}>, kNoGradient, precision::kFollow}),
     Call("aten::alpha_dropout", "Dropout that keeps mean and variance of what SELU gives.",
          "(Tensor input, float p, bool train) -> Tensor",

@@ -59,14 +59,15 @@ TEST(ClipByNorm, NeedsOneNumberForEachGradient) {
   EXPECT_THAT(events, Contains(Line(kMatrix, "")).Times(0));
 }
 
-// Norms are numbers on the device; counters of steps, which look the same, are in the host's memory.
+// Norms are numbers on the device; counters of steps, which look the same, are in the host's
+// memory.
 TEST(ClipByNorm, LeavesCountersWhereTheyAre) {
   constexpr Target kDevice{.device = Device::kCuda, .capability = 90};
   const auto numbers = [&](std::string_view clips, std::string_view first) {
     const std::string end = std::string(clips) + "steelyard::adamw([%p, %q], " +
                             std::string(first) + ", foreach=True) phase optimizer\n";
-    const Timeline timeline = RunEager(
-        KernelsOfProgram(StepOf("aten::mul.Tensor(%p, %q)", end), kDevice), kDevice);
+    const Timeline timeline =
+        RunEager(KernelsOfProgram(StepOf("aten::mul.Tensor(%p, %q)", end), kDevice), kDevice);
     return std::ranges::count(timeline.events, 4, &Event::bytes);
   };
   // Two norms and that of both, its sum, reciprocal, product and clamp.
