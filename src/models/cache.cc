@@ -47,7 +47,7 @@ Tensor Kept(const Net& net, Tensor all, const CacheLayer& layer) {
 std::int64_t SeenBefore(const Net& net) { return Generates(net) ? net.options.cache->past : 0; }
 
 void Leave(const Net& net, const std::vector<Tensor>& variables) {
-  if (!Generates(net)) return;
+  if (!Generates(net) && !net.options.holds_variables) return;
   std::vector<Tensor> defined;
   std::ranges::copy_if(variables, std::back_inserter(defined), &Tensor::defined);
   if (!defined.empty()) net.b.CallMany(kLeaveOp, 0, defined);

@@ -17,7 +17,7 @@ inline bool Generates(const Net& net) { return net.options.cache.has_value(); }
 // Tokens that it has seen before; those that it has seen when the call returns.
 std::int64_t SeenBefore(const Net& net);
 
-// A function returns: its variables go, in their order. Nothing unless the call is of a generation.
+// A function returns: its variables go, in their order. Nothing in what torch.export writes.
 void Leave(const Net& net, const std::vector<Tensor>& variables);
 
 // How many keys attention is given in a call of a generation: those that are held and the new ones.

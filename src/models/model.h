@@ -46,6 +46,7 @@ struct ModelOptions {
   bool training = false;                // dropout runs
   bool labelled = false;                // takes labels and returns its loss before the rest
   std::optional<CacheStep> cache = {};  // what is built is a call of a generation
+  bool holds_variables = false;         // as Python runs it, not as it is traced
 };
 
 // What every module of a model being built shares.

@@ -168,10 +168,14 @@ Tensor Weights(const Net& net, const AttentionCall& call, Tensor key,
 Tensor NextTokenLoss(const Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary) {
   Builder& b = net.b;
   const Tensor wide = Cast(net, logits, net.dtype(), DType::kFloat32);
-  Tensor next = b.Call("aten::pad", labels, Shape{0, 1}, "constant", static_cast<double>(kIgnored));
-  next = b.Call("aten::contiguous", b.Call("aten::slice.Tensor", next, 1, 1, kEnd));
+  const Tensor padded =
+      b.Call("aten::pad", labels, Shape{0, 1}, "constant", static_cast<double>(kIgnored));
+  const Tensor next = b.Call("aten::contiguous", b.Call("aten::slice.Tensor", padded, 1, 1, kEnd));
   const Tensor flat = b.Call("aten::view", wide, Shape{-1, vocabulary});
-  return b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1}));
+  const Tensor loss =
+      b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1}));
+  Leave(net, {padded});
+  return loss;
 }
 
 void CheckFrequencies(const Settings& rope) {
@@ -507,24 +511,32 @@ std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads
   return turned;
 }
 
-Tensor Attend(const Net& net, const AttentionCall& call) {
-  if (net.options.attention == Attention::kFlash) return AttendByFlash(net, call);
+Attended AttendAtOnce(const Net& net, const AttentionCall& call) {
+  if (net.options.attention == Attention::kFlash) return {.out = AttendByFlash(net, call)};
   Builder& b = net.b;
+  const bool repeats = call.heads.query != call.heads.key;
   const Tensor key = RepeatHeads(net, call.key, call.heads, net.seq);
   const Tensor value = RepeatHeads(net, call.value, call.heads, net.seq);
-  Tensor out;
+  Attended found;
+  std::vector<Tensor> variables;
   if (net.options.attention == Attention::kSdpa) {
     const double dropout = net.options.training ? call.dropout : 0.0;
     const Tensor mask = call.bias.defined() ? BiasedMask(net, call.mask, call.bias) : call.mask;
-    out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, mask, dropout,
-                 call.causal, call.scale);
+    found.out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, mask, dropout,
+                       call.causal, call.scale);
   } else {
-    std::vector<Tensor> variables;
-    out = b.Call("aten::matmul", Weights(net, call, key, variables), value);
-    if (!call.contiguous) return b.Call("aten::transpose.int", out, 1, 2);
+    found.weights = Weights(net, call, key, variables);
+    found.out = b.Call("aten::matmul", found.weights, value);
   }
-  return b.Call("aten::contiguous", b.Call("aten::transpose.int", out, 1, 2));
+  found.out = b.Call("aten::transpose.int", found.out, 1, 2);
+  const bool contiguous = call.contiguous || net.options.attention == Attention::kSdpa;
+  if (contiguous) found.out = b.Call("aten::contiguous", found.out);
+  if (repeats) Leave(net, {key, value});
+  Leave(net, variables);
+  return found;
 }
+
+Tensor Attend(const Net& net, const AttentionCall& call) { return AttendAtOnce(net, call).out; }
 
 Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes& sizes) {
   Builder& b = net.b;
@@ -566,7 +578,7 @@ Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes
 }
 
 Attended AttendInCall(const Net& net, const AttentionCall& call, const CacheLayer& layer) {
-  if (!Generates(net)) return {.out = Attend(net, call)};
+  if (!Generates(net)) return AttendAtOnce(net, call);
   return AttendInStep(net, call,
                       {.keys = KeysGiven(net, layer),
                        .key_width = layer.key_width,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "pass/decompose.h"
 
@@ -31,6 +32,24 @@ void SetLayout(Program& program, ValueId id, const Program& from, ValueId found)
 }
 
 }  // namespace
+
+Result<Program> LayOut(Program program, std::span<const ValueId> values, const Target& target) {
+  Program asked = program;
+  std::vector<Argument>& outputs = asked.main().outputs;
+  outputs.clear();
+  asked.released.clear();
+  for (const ValueId id : values) {
+    if (IsUnsized(program, Argument::OfValue(id))) outputs.push_back(Argument::OfValue(id));
+  }
+  if (outputs.empty()) return program;
+  SY_ASSIGN_OR_RETURN(const Program kernels, Decompose(asked, target));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& found = kernels.main().outputs[i];
+    if (found.kind != ArgKind::kValue || IsUnsized(kernels, found)) continue;
+    SetLayout(program, outputs[i].value, kernels, found.value);
+  }
+  return program;
+}
 
 Result<Program> InferOutputs(Program program, const Target& target) {
   const auto unsized = [&](const Argument& output) { return IsUnsized(program, output); };

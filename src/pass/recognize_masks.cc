@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/facts.h"
 #include "ir/variables.h"
 #include "ops/contents/known_contents.h"
 #include "ops/dispatch/program_rows.h"
@@ -22,6 +23,7 @@
 #include "pass/arguments.h"
 #include "pass/causal_bias.h"
 #include "pass/decompose.h"
+#include "pass/infer_outputs.h"
 
 namespace steelyard {
 namespace {
@@ -99,6 +101,7 @@ bool IsOfMask(const Program& program, const Node& node) {
 
 // The same of the node that makes `value`, or of those whose views it is.
 bool IsLibrarysMask(const Program& program, const std::vector<NodeId>& maker_of, ValueId value) {
+  if (HasFact(program, kBuiltFrom)) return true;  // all of it is transformers'
   constexpr int kSteps = 8;
   for (int step = 0; step < kSteps && maker_of[value] != kNoId; ++step) {
     const Node& maker = program.main().nodes[maker_of[value]];
@@ -422,9 +425,43 @@ std::vector<bool> LinesOfNoMask(const Program& program) {
   return unread;
 }
 
+// Of a model that is built the sizes are not known yet of the heads that attention is given, nor of
+// what they are made of.
+Result<Program> WithSizesOfHeads(Program program) {
+  if (!HasFact(program, kBuiltFrom)) return program;
+  constexpr int kSteps = 4;
+  std::vector<ValueId> values;
+  const std::vector<NodeId> maker_of = MakerOfEach(program);
+  for (const Call& call : CallsWithMasks(program, RowsOf(program))) {
+    for (const Argument& given : program.args(program.main().nodes[call.node])) {
+      const Argument* argument = &given;
+      for (int step = 0; step < kSteps && argument->kind == ArgKind::kValue; ++step) {
+        values.push_back(argument->value);
+        const NodeId maker = maker_of[argument->value];
+        if (maker == kNoId || program.args(program.main().nodes[maker]).empty()) break;
+        argument = &program.args(program.main().nodes[maker])[0];
+      }
+    }
+  }
+  return LayOut(std::move(program), values, Target());
+}
+
+// Which nodes compute the same whatever the model is given.
+std::vector<bool> Constant(const Program& program, const std::vector<NodeId>& maker_of) {
+  const std::vector<Node>& nodes = program.main().nodes;
+  std::vector<bool> constant(nodes.size(), true);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    VisitValues(program, program.args(nodes[i]), [&](ValueId id) {
+      if (maker_of[id] == kNoId || !constant[maker_of[id]]) constant[i] = false;
+    });
+  }
+  return constant;
+}
+
 }  // namespace
 
-Result<Program> RecognizeMasks(Program program) {
+Result<Program> RecognizeMasks(Program given) {
+  SY_ASSIGN_OR_RETURN(Program program, WithSizesOfHeads(std::move(given)));
   const std::vector<const OpDef*> rows = RowsOf(program);
   const std::vector<Call> calls = CallsWithMasks(program, rows);
   std::vector<NodeId> maker_of = MakerOfEach(program);
@@ -453,7 +490,9 @@ Result<Program> RecognizeMasks(Program program) {
     ShareHeads(program, call, def, maker_of, makers);
   }
   DropUnread(program, makers);
-  DropUnread(program, LinesOfNoMask(program));
+  DropUnread(program, HasFact(program, kBuiltFrom) && taken > 0
+                          ? Constant(program, MakerOfEach(program))
+                          : LinesOfNoMask(program));
   MakeCausalMasks(program, masks);
   if (taken == 0) return program;
   program.notes.push_back(program.strings.Intern(

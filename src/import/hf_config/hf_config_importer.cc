@@ -177,7 +177,8 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
                                     .attention = attention,
                                     .training = options.training,
                                     .labelled = options.labelled,
-                                    .cache = options.cache};
+                                    .cache = options.cache,
+                                    .holds_variables = options.as_module};
   const std::string name = std::string(architecture->prefix) + chosen.head;
   Builder builder(name, name);
   RefuseFurtherOutputs(config);

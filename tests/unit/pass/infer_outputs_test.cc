@@ -31,6 +31,22 @@ TEST(InferOutputs, WhatIsReturnedGetsItsSizes) {
   EXPECT_EQ(strides, (std::vector<std::int64_t>{12, 1, 4}));
 }
 
+TEST(LayOut, GivesTheseValuesTheirSizes) {
+  Program program =
+      ParseText(
+          "input %x: f32[2,3,8]\n%y = aten::relu(%x)\n%z = aten::transpose.int(%y, 1, 2)\n"
+          "%u = aten::relu(%z)\nreturn %u\n",
+          "")
+          .value();
+  const ValueId turned = program.results(program.main().nodes[1])[0];
+  const ValueId last = program.results(program.main().nodes[2])[0];
+  program = LayOut(std::move(program), std::vector{turned, turned}, {}).value();
+  EXPECT_TRUE(program.values[turned].has_layout);
+  EXPECT_EQ(program.sizes(turned)[1], 8);
+  EXPECT_FALSE(program.values[last].has_layout);
+  EXPECT_EQ(program.main().outputs[0].value, last);
+}
+
 TEST(InferOutputs, AProgramThatSaysThemIsLeftAlone) {
   const Program program =
       ParseText("input %x: f32[2,3]\n%y: f32[2,3] = my::op(%x)\nreturn %y\n", "").value();
