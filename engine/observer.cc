@@ -263,25 +263,6 @@ Session& session() {
   return *the_session;
 }
 
-// Calls of modules that have not ended here. Python's hooks hear of the end of a call that an
-// Exception ends, but not of one that a KeyboardInterrupt does: one whose stack has gone is over.
-struct OpenCalls {
-  struct Call {
-    const char* stack;
-    std::uint32_t module;
-  };
-  std::uint64_t session = 0;  // to which they belong
-  std::vector<Call> calls;
-};
-OpenCalls& OpenCallsOf(const ThreadBuffer& buffer) {
-  thread_local OpenCalls open;
-  if (open.session != buffer.session) {
-    open.session = buffer.session;
-    open.calls.clear();
-  }
-  return open;
-}
-
 void HearOps(bool heard) {
   Session& now = session();
   if (!now.ops || heard == now.ops_heard) return;
@@ -356,14 +337,15 @@ void WriteModule(ThreadBuffer& buffer, SyEventKind kind, std::uint32_t module) {
   Write(buffer, At(kind, at::sequence_number::peek(), 0, module));
 }
 
-// Ends calls that are not around the one that begins: each call of a module has an interpreter loop
-// of its own, deeper in the stack than that of what is around it.
-void EndWhatIsOver(ThreadBuffer& buffer, std::vector<OpenCalls::Call>& open, const char* stack) {
+// Python's hooks hear of the end of a call that an Exception ends, but not of one that a
+// KeyboardInterrupt does. Each call of a module has an interpreter loop of its own, deeper in the
+// stack than that of what is around it: one whose stack has gone is over.
+void EndWhatIsOver(ThreadBuffer& buffer, const char* stack) {
   // Less than a loop takes, and more than the ways differ by which one loop calls this.
   constexpr std::ptrdiff_t kOneLoop = 128;
-  while (!open.empty() && stack > open.back().stack - kOneLoop) {
-    WriteModule(buffer, SY_MODULE_LEAVE, open.back().module);
-    open.pop_back();
+  while (!buffer.open.empty() && stack > buffer.open.back().stack - kOneLoop) {
+    WriteModule(buffer, SY_MODULE_LEAVE, buffer.open.back().module);
+    buffer.open.pop_back();
   }
 }
 
@@ -374,11 +356,10 @@ bool Enter(const void* module) {
   const std::uint32_t id = session().modules.Of(module);
   if (id == SY_NO_ID) return false;
   const auto* const stack = static_cast<const char*>(__builtin_frame_address(0));
-  std::vector<OpenCalls::Call>& open = OpenCallsOf(*buffer).calls;
-  EndWhatIsOver(*buffer, open, stack);
+  EndWhatIsOver(*buffer, stack);
   WriteModule(*buffer, SY_MODULE_ENTER, id);
-  open.push_back({stack, id});
-  return open.size() > 1 || InNode();
+  buffer->open.push_back({stack, id});
+  return buffer->open.size() > 1 || InNode();
 }
 
 bool Leave(const void* module) {
@@ -386,7 +367,7 @@ bool Leave(const void* module) {
   if (buffer == nullptr) return true;
   const std::uint32_t id = session().modules.Of(module);
   if (id == SY_NO_ID) return true;
-  std::vector<OpenCalls::Call>& open = OpenCallsOf(*buffer).calls;
+  std::vector<OpenCall>& open = buffer->open;
   std::size_t keep = open.size();
   while (keep > 0 && open[keep - 1].module != id) --keep;
   WriteModule(*buffer, SY_MODULE_LEAVE, id);

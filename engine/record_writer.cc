@@ -200,6 +200,7 @@ ThreadBuffer* JoinSession(std::uint64_t session) {
   buffer.next = buffer.end = nullptr;
   buffer.events = buffer.entries = buffer.kept = nullptr;
   buffer.gradient = nullptr;
+  buffer.open.clear();
   buffer.thread = at::RecordFunction::currentThreadId();
   buffer.system_thread = static_cast<std::uint64_t>(syscall(SYS_gettid));
   buffer.session = session;

@@ -42,6 +42,12 @@ class HashSet {
   std::size_t mask_ = 0, count_ = 0;
 };
 
+// A call of a module that has begun, and where its stack is.
+struct OpenCall {
+  const char* stack;
+  std::uint32_t module;
+};
+
 // Where a thread writes.
 struct ThreadBuffer {
   std::uint64_t session = 0;  // to which what follows belongs
@@ -55,6 +61,7 @@ struct ThreadBuffer {
   HashSet described;               // calls that have their entries
   HashSet named;                   // names that have
   const void* gradient = nullptr;  // the node that accumulates one now
+  std::vector<OpenCall> open;      // each inside the one before
 };
 
 // The number of the session that writes; 0: none.
