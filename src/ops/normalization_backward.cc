@@ -190,18 +190,19 @@ void GroupBackwardAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
 }
 
-// Gradient and image in the order of the image; sums of each channel, then factors of each group
-// and, row by row, of each channel. Before 2.15 channels last were copied into rows.
+// Gradient and image in the order that the image suggests, before PyTorch 2.15 row by row; sums of
+// each channel, then factors of each group and, row by row, of each channel.
 void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1);
   const DType wide = AccumulateType(input.dtype());
   const bool is_older = cuda::IsBefore(op.target(), cuda::kGroupNormKeepsOrder);
   const bool last = !is_older && IsChannelsLast(input.sizes(), input.strides());
-  const auto ordered = [&](const TensorView& tensor) {
-    return LiesDense(tensor, last) ? Scratch() : memory.Allocate(tensor.bytes(), "aten::empty");
+  const auto copy = [&](const TensorView& t) -> Scratch {
+    if (LiesDense(t, last)) return std::nullopt;
+    return memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype()), "aten::empty");
   };
-  const Scratch gradient = ordered(op.self());
-  const Scratch image = ordered(input);
+  const Scratch gradient = copy(op.self());
+  const Scratch image = copy(input);
   std::vector<Scratch> dense;
   for (const int i : {2, 3, 4}) {  // mean, rstd, weight
     if (op.given(i) && !is_older) dense.push_back(cuda::Contiguous(op.tensor(i), memory));

@@ -51,5 +51,16 @@ TEST(CudaBatchNorm, RowsGiveTheirGradientsAtOnce) {
               ElementsAre(2 * kImage, kChannels, kChannels));
 }
 
+// Channels last: the gradient alone is copied into that order; two numbers for each channel of each
+// image and two for each group.
+TEST(CudaGroupNorm, GradientsOfImagesWhoseChannelsLieLastKeepThatOrder) {
+  constexpr std::int64_t kPixels = 2 * 8 * 15 * 4, kSums = 2 * 8 * 4, kFactors = 2 * 4 * 4;
+  EXPECT_THAT(
+      CudaBytesOf("aten::native_group_norm_backward(f32[2,8,3,5], f32[2,8,3,5]{120,1,40,8}, "
+                  "f32[2,4], f32[2,4], f32[8], 2, 8, 15, 4, [True,True,True])"),
+      ElementsAre(kPixels, kPixels, 8 * 4, 8 * 4, kSums, kSums, kFactors, kFactors, -kFactors,
+                  -kFactors, -kSums, -kSums, -kPixels));
+}
+
 }  // namespace
 }  // namespace steelyard
