@@ -11,7 +11,12 @@ from compare import Extent
 from known import Known, excuses
 from table import Row
 
-LAPACK = "MAGMA and cuSOLVER, which stand for LAPACK, are not modelled, and the refusal says so"
+# Single matrices are factorized by cuSOLVER; batches by cuBLAS as far as LU, which alone asks for
+# nothing that a stand-in does not know.
+LAPACK = (
+    "how much scratch a factorization takes cuSOLVER itself says (54 functions of the kind "
+    "..._bufferSize), which no stand-in knows; it is not modelled, and the refusal says so"
+)
 
 # Rows that a device without kernels cannot tell anything of, as patterns of their names.
 UNSEEN = {
@@ -54,7 +59,7 @@ UNSEEN = {
     "aten::_scaled_mm": "cuBLASLt's workspace is not modelled, and the refusal says so",
 }
 
-SLOW = "convolutions without cuDNN are not modelled on CUDA"
+SLOW = "convolutions without cuDNN, of programs that turn it off, are not modelled on CUDA"
 LAYOUTS = "copies of operands in some layouts, or casts of some dtypes, are not modelled"
 KERNELS = "the kernels of CUDA and their scratch are not modelled"
 
