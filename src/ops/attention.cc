@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -329,11 +330,28 @@ Tensor PaddedHead(Dispatcher& d, const Tensor& t) {
   return rest == 0 ? t : d.Call("aten::pad", t, Dims{0, kAlignment - rest});
 }
 
+// Images of three dimensions are one batch of heads, and their mask is for all of it: since 2.15,
+// so that fused kernels take them.
+constexpr int kImagesAreHeads = 15;
+Tensor AttendToImages(Dispatcher& d, const OpView& op) {
+  constexpr int kDimensions = 4;
+  const auto with_batch = [&](int i) { return d.Call("aten::unsqueeze", op.arg(i), 0); };
+  const Tensor query = with_batch(0), key = with_batch(1), value = with_batch(2);
+  Tensor mask = d.tensor(op, 3);
+  while (mask.defined() && mask.rank() < kDimensions) mask = d.Call("aten::unsqueeze", mask, 0);
+  const Tensor out = d.Call("aten::scaled_dot_product_attention", query, key, value, mask,
+                            op.arg(4), op.arg(5), op.arg(6), op.arg(7));
+  return d.Call("aten::squeeze.dim", out, 0);
+}
+
 std::vector<Tensor> AttendOnCuda(Dispatcher& d, const OpView& op) {
   if (op.boolean(7) && cuda::IsBefore(d.target(), cuda::kHeadsAreGrouped)) {
     Contradict("this release of PyTorch has no attention with enable_gqa",
                "Name a later one with --torch.");
   }
+  const bool are_images =
+      std::ranges::all_of(std::array{0, 1, 2}, [&](int i) { return op.tensor(i).rank() == 3; });
+  if (are_images && !cuda::IsBefore(d.target(), kImagesAreHeads)) return {AttendToImages(d, op)};
   const Tensor query = d.tensor(op, 0), key = d.tensor(op, 1), value = d.tensor(op, 2);
   const CudaKernel kernel = CudaKernelFor(d, op);
   Tensor mask = AdditiveMask(d, d.tensor(op, 3), query.dtype());

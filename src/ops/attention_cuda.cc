@@ -168,9 +168,10 @@ void EfficientBackwardShape(const OpView& op, Outputs& out) {
     attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
   if (!WantsBias(op)) return out.AddNone();
   const TensorView bias = op.tensor(4);
+  // In PyTorch a view of the first columns, which the gradient's formula takes here.
   Dims padded(bias.sizes());
   padded[3] = RoundUp(padded[3], kBiasAlignment);
-  out.Add(bias.dtype(), bias.sizes(), ContiguousStrides(padded));
+  out.Add(bias.dtype(), padded);
 }
 
 // What each row's gradient and result have in common: half-precision kernels find it on the way.
@@ -212,11 +213,12 @@ void EfficientBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
   Scratch dense;
   if (!attention::LiesHeadsLast(gradient)) dense = memory.Allocate(gradient.bytes(), kFactory);
-  for (int i = 0; i <= kBiasWanted; ++i) {
+  for (int i = 0; i < kBiasWanted; ++i) {
     if (op.output(i).defined()) memory.Output(i, kFactory);
   }
   std::array<Scratch, 2> expanded;
   AllocateExpanded(op, kHeadsFirst, memory, expanded);
+  if (op.output(kBiasWanted).defined()) memory.Output(kBiasWanted, kFactory);
   Scratch delta;
   AllocateEfficientDelta(op, memory, delta);
   const auto workspace = memory.Allocate(EfficientWorkspace(op), kFactory);

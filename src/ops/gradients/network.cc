@@ -117,10 +117,14 @@ std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b) {
 // query, key, value, attn_bias, compute_log_sumexp, dropout_p, is_causal, scale
 std::vector<Tensor> EfficientAttention(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  return d.CallMany("aten::_scaled_dot_product_efficient_attention_backward", b.grad(), b.saved(0),
-                    b.saved(1), b.saved(2), b.saved(3), b.result(0), b.result(1), b.result(2),
-                    b.result(3), op.arg(5),
-                    d.Mask({b.needs(0), b.needs(1), b.needs(2), b.needs(3)}), op.arg(6), op.arg(7));
+  std::vector<Tensor> out = d.CallMany(
+      "aten::_scaled_dot_product_efficient_attention_backward", b.grad(), b.saved(0), b.saved(1),
+      b.saved(2), b.saved(3), b.result(0), b.result(1), b.result(2), b.result(3), op.arg(5),
+      d.Mask({b.needs(0), b.needs(1), b.needs(2), b.needs(3)}), op.arg(6), op.arg(7));
+  // Rows of the bias's gradient are padded.
+  const bool pads = out[3].defined() && out[3].size(-1) != op.tensor(3).size(-1);
+  if (pads) out[3] = d.Call("aten::slice.Tensor", out[3], -1, 0, op.tensor(3).size(-1));
+  return out;
 }
 
 // query, key, value, dropout_p, is_causal, return_debug_mask, scale

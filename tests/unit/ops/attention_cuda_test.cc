@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "cuda/cuda_events.h"
 
 namespace steelyard {
@@ -105,6 +110,35 @@ TEST(CudaAttention, FlashsOwnGradientsOfSharedKeysAreAddedUp) {
                           "9, 9, 0.0, True, u64[2], u64[])"),
               ElementsAre(kQuery, kKey, kKey, kSums, kWide, kQuery, kQuery, -kQuery, -kQuery,
                           -kWide, -kSums));
+}
+
+// Recorded: rows of 61 numbers are padded to 64, and what is added up of shared keys comes first.
+TEST(CudaAttention, TheGradientOfABiasHasPaddedRowsAndComesLast) {
+  const auto backward = [](std::string_view keys, std::string_view bias) {
+    const std::string query = "bf16[3,4,61,32]", key = "bf16[3," + std::string(keys) + ",61,32]";
+    return CudaBytesOf("aten::_scaled_dot_product_efficient_attention_backward(" + query + ", " +
+                       query + ", " + key + ", " + key + ", bf16" + std::string(bias) + ", " +
+                       query + ", f32[3,4,64], i64[], i64[], 0.0, [True, True, True, True])");
+  };
+  constexpr std::int64_t kQuery = 3 * 4 * 61 * 32 * 2, kRows = 3 * 4 * 61 * 64 * 2;
+  EXPECT_THAT(backward("4", "[3,4,61,61]"), Contains(kRows));
+  const std::vector<std::int64_t> shared = backward("2", "[3,4,61,61]");
+  const auto begin = std::ranges::find(shared, kQuery / 2);
+  const std::vector<std::int64_t> after(begin, begin + 5);
+  EXPECT_THAT(after, ElementsAre(kQuery / 2, kQuery / 2, kQuery, kQuery, kRows));
+}
+
+// Recorded: three dimensions are one batch of heads, which fused kernels take; before 2.15
+// products.
+TEST(CudaAttention, ImagesOfThreeDimensionsAreHeads) {
+  constexpr std::string_view kImages =
+      "aten::scaled_dot_product_attention(bf16[4,64,32], bf16[4,64,32], bf16[4,64,32])";
+  EXPECT_EQ(CudaBytesOf(kImages),
+            CudaBytesOf("aten::scaled_dot_product_attention("
+                        "bf16[1,4,64,32], bf16[1,4,64,32], bf16[1,4,64,32])"));
+  Target before = kH100;
+  before.torch_minor = 9;
+  EXPECT_THAT(CudaBytesOf(kImages, before), Contains(4 * 64 * 64 * 4));
 }
 
 }  // namespace
