@@ -157,6 +157,7 @@ constexpr std::array kRows{
     KernelRow{"aten::mkldnn_convolution", OneDnnConvolution},
     KernelRow{"steelyard::cudnn_convolution_backward", ImageAndWeightBackward},
     KernelRow{"steelyard::depthwise_convolution_backward", ImageAndWeightBackward},
+    KernelRow{"steelyard::depthwise_volume_backward", ImageAndWeightBackward},
     KernelRow{"steelyard::onednn_convolution_backward", ConvolutionBackward<Direction::kPlain>},
     KernelRow{"steelyard::onednn_transposed_backward", ConvolutionBackward<Direction::kTransposed>},
     KernelRow{"steelyard::slow_conv3d_backward", SlowBackward<Direction::kPlain>},

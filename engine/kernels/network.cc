@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers that PyTorch takes apart before its dispatcher sees them: pools of rows, oneDNN's LSTM,
-// columns that are added up to an image, and CUDA's dropout.
+// columns that are added up to an image, channels dealt out, alignments in time, and CUDA's
+// dropout.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_ctc_loss_backward.h>
 #include <ATen/ops/col2im.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/max_pool1d.h>
 #include <ATen/ops/mkldnn_rnn_layer.h>
 #include <ATen/ops/mkldnn_rnn_layer_backward.h>
+#include <ATen/ops/native_channel_shuffle.h>
 #include <ATen/ops/native_dropout.h>
 #include <ATen/ops/native_dropout_backward.h>
 #include <c10/util/accumulate.h>
@@ -128,7 +132,34 @@ void MaskedScale(Stack* stack) {
   stack->emplace_back(at::native_dropout_backward(grad, mask, taken.Number().toDouble()));
 }
 
+// self, groups
+void ChannelsShuffled(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  stack->emplace_back(at::native_channel_shuffle(self, taken.Integer()));
+}
+
+// As aten::_ctc_loss_backward is called. The chances from the end are a step of CUDA's, whose other
+// steps change the gradient that they give.
+void CtcGradients(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor grad = taken.Tensor();
+  TORCH_CHECK_NOT_IMPLEMENTED(grad.is_cpu(), kNoKernel);
+  const at::Tensor chances = taken.Tensor();
+  const at::Tensor targets = taken.Tensor();
+  const Sizes inputs = taken.Integers();
+  const Sizes lengths = taken.Integers();
+  const at::Tensor loss = taken.Tensor();
+  const at::Tensor alpha = taken.Tensor();
+  const std::int64_t blank = taken.Integer();
+  stack->emplace_back(at::_ctc_loss_backward(grad, chances, targets, inputs, lengths, loss, alpha,
+                                             blank, taken.Bool()));
+  stack->emplace_back(at::empty_like(alpha));
+}
+
 constexpr std::array kRows{
+    KernelRow{"steelyard::channels_shuffled", ChannelsShuffled},
+    KernelRow{"steelyard::ctc_gradients", CtcGradients},
     KernelRow{"steelyard::fused_dropout", FusedDropout},
     KernelRow{"steelyard::masked_scale", MaskedScale},
     KernelRow{"steelyard::column_storage", ColumnStorage},

@@ -290,8 +290,13 @@ KERNELS: dict[str, Function] = {
     "steelyard::add_exponents_": lambda self, *operands: torch.ldexp(*operands, out=self),
     "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
+    "steelyard::channels_shuffled": torch.ops.aten.native_channel_shuffle,
     "steelyard::column_storage": column_storage,
     "steelyard::copied_result": torch.clone,
+    "steelyard::ctc_gradients": lambda *operands: (
+        torch.ops.aten._ctc_loss_backward(*operands),
+        torch.empty_like(operands[6]),
+    ),
     "steelyard::dense_plus_sparse": lambda self, indices, values: (
         self + sparse(indices, values, self.shape)
     ),
