@@ -326,7 +326,8 @@ void AppendKernels(const Watch& watch, const Shown& shown, report::Document* doc
   const std::size_t count = std::min(watched.kernels.size(), static_cast<std::size_t>(shown.top));
   for (const WatchedKernel& kernel : std::span(watched.kernels).first(count)) {
     Row row;
-    row.cells = {KernelName(watched, kernel), In(Unit::kCount, std::llround(kernel.count / steps)),
+    const double calls = static_cast<double>(kernel.count) / steps;
+    row.cells = {KernelName(watched, kernel), In(Unit::kCount, std::llround(calls)),
                  Seconds(kernel.seconds / steps),
                  Quantity{.value = total > 0 ? kernel.seconds / total : 0, .unit = Unit::kPercent},
                  In(Unit::kBytes, std::llround(kernel.bytes / steps))};

@@ -262,6 +262,7 @@ class Player {
       case SY_RANGE_ENTER:
       case SY_RANGE_LEAVE:
       case SY_INPUTS:
+      case SY_TIME:
       case SY_NO_EVENT:
         return;
     }

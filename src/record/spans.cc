@@ -143,6 +143,7 @@ class Finder {
       case SY_OPS_END:
       case SY_RESERVE:
       case SY_UNRESERVE:
+      case SY_TIME:
       case SY_NO_EVENT:
         return;
     }

@@ -33,6 +33,7 @@ ELSEWHERE = {
     "functions and loops make more than": "needs a quarter of a million nodes",
     "the index is absurdly long": "a hundred megabytes of it",
     "is negative": "the command line refuses the sign before",
+    "it is no time": "a trace, which no command reads; device_events_test.cc",
 }
 
 
