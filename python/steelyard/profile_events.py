@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import json
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from torch.autograd import DeviceType
@@ -25,15 +27,17 @@ KNOWN = frozenset(inspect.signature(FunctionEvent.__init__).parameters)
 def events_of(run: _core.Profile, *, memory: bool, flops: bool, stacks: bool) -> EventList:
     """The events in the order of their beginnings, each with what is around and inside it."""
     names, inputs = run.names, _Inputs(run)
+    rows = run.span_rows(stacks)
     events = []
-    for number, row in enumerate(run.span_rows(stacks)):
+    for number, row in enumerate(rows):
         kind, name = row[0], names[row[1]]
         if kind in OF_PYTHON and not stacks:
             continue
         events.append(_event(number + 1, row, name, [names[n] for n in row[-1]], inputs))
+    numbers = itertools.count(len(rows) + 1)  # spans keep theirs, also those that are left out
     if memory:
-        events += _memory(run, len(events))
-    events += _on_device(run, names, events)
+        events += _memory(run, numbers)
+    events += _on_device(run, names, events, numbers)
     events.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
     device = "cuda" if any(event.device_type == DeviceType.CUDA for event in events) else None
     made = EventList(events, use_device=device, profile_memory=memory, with_flops=flops)
@@ -70,7 +74,7 @@ def _event(number: int, row: Any, name: str, stack: list[str], inputs: _Inputs) 
 
 
 def _on_device(
-    run: _core.Profile, names: list[str], events: list[FunctionEvent]
+    run: _core.Profile, names: list[str], events: list[FunctionEvent], numbers: Iterator[int]
 ) -> list[FunctionEvent]:
     """What devices ran, each of which is also told of by the event that asked for it."""
     by_id = {event.id: event for event in events}
@@ -81,7 +85,7 @@ def _on_device(
             asked.append_kernel(names[name], device, (end - begin) / US)
         made.append(
             _made(
-                id=len(events) + len(made) + 1,
+                id=next(numbers),
                 name=names[name],
                 trace_name=names[name],
                 overload_name="",
@@ -101,11 +105,11 @@ def _on_device(
     return made
 
 
-def _memory(run: _core.Profile, number: int) -> list[FunctionEvent]:
+def _memory(run: _core.Profile, numbers: Iterator[int]) -> list[FunctionEvent]:
     """What was allocated and freed outside of all else."""
     return [
         _made(
-            id=number + i,
+            id=next(numbers),
             name=MEMORY_EVENT_NAME,
             trace_name=None,
             overload_name="",
@@ -118,7 +122,7 @@ def _memory(run: _core.Profile, number: int) -> list[FunctionEvent]:
             cpu_memory_usage=size,
             flops=0,
         )
-        for i, (at, thread, size) in enumerate(run.memory_outside(), start=1)
+        for at, thread, size in run.memory_outside()
     ]
 
 

@@ -2,7 +2,8 @@
 """`torch.profiler.profile` by its names, over the observer that watches programs.
 
 What is recorded is a few dozen bytes an event; what it means is found out, summed and written in
-C++ after the run. The device is not asked: only what the CPU does is recorded.
+C++ after the run. What CUDA devices run is what PyTorch's profiler hears of them
+(device_kernels.py); of other devices nothing is recorded.
 """
 
 from __future__ import annotations

@@ -136,6 +136,13 @@ def test_events_have_stacks_modules_and_work() -> None:
     assert not any(event.is_python_function for event in plain)
 
 
+def test_no_two_events_have_one_id() -> None:
+    """By which devices name what asked for a kernel; spans of modules are left out here."""
+    events = run(steelyard.profile, with_modules=True, profile_memory=True).events()
+    assert any(event.name == "[memory]" for event in events)
+    assert len({event.id for event in events}) == len(events)
+
+
 def test_collection_goes_off_and_on_as_pytorchs() -> None:
     told = []
     for make in (steelyard.profile, torch_profile):
