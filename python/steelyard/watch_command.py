@@ -53,7 +53,12 @@ def _parser() -> argparse.ArgumentParser:
         description="Runs a PyTorch program and tells what its modules took and held.",
         allow_abbrev=False,
     )
-    parser.add_argument("--level", choices=LEVELS, default="light", help="ops: operators, too")
+    parser.add_argument(
+        "--level",
+        choices=LEVELS,
+        default="light",
+        help="ops: operators, too; kernels: what CUDA devices run, too",
+    )
     parser.add_argument(
         "--schedule",
         metavar="wait=1,warmup=1,active=3",
@@ -133,9 +138,10 @@ def _watched(asked: argparse.Namespace) -> int:
     config = _config(asked)
     if asked.predict and rank_count() > 1:
         raise UsageError("it is for one process", "--predict", "Leave it away.")
+    predicts = asked.predict or config is not None
     session = watch(
-        level="ops" if asked.predict or config else asked.level,
-        predict=asked.predict or config is not None,
+        level="ops" if predicts and asked.level == "light" else asked.level,
+        predict=predicts,
         record=_record_of_rank(asked.record),
         ring=asked.ring,
         schedule=config.schedule if config else asked.schedule,
