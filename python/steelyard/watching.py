@@ -159,9 +159,12 @@ class Hooks:
         if not self._numbers:
             self._numbers.extend(handle.id for handle in handles)
         for handle, number in zip(handles, self._numbers, strict=True):
-            for reference in (handle.hooks_dict_ref, *handle.extra_dict_ref):
-                hooks = reference()
-                if hooks is not None and handle.id in hooks:
+            references = (handle.hooks_dict_ref, *handle.extra_dict_ref)
+            tables = [hooks for reference in references if (hooks := reference()) is not None]
+            if any(number in hooks for hooks in tables):  # of a session that waits for its steps
+                continue
+            for hooks in tables:
+                if handle.id in hooks:
                     hooks[number] = hooks.pop(handle.id)
             handle.id = number
         self.add(handles)

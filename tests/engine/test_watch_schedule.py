@@ -211,3 +211,16 @@ def test_a_report_that_nobody_can_write_is_refused_at_once(tmp_path: Path) -> No
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     assert "none/report.txt: no file can be written there" in done.stderr
+
+
+def test_a_session_that_waits_hears_its_steps_after_another() -> None:
+    model = torch.nn.Linear(WIDTH, WIDTH)
+    with steelyard.watch(schedule=steelyard.schedule(wait=3, warmup=1, active=2)) as watch:
+        for step in range(8):
+            if step == 2:
+                with steelyard.profile(with_modules=True):
+                    model(torch.randn(2, WIDTH)).sum().backward()
+            else:
+                model(torch.randn(2, WIDTH)).sum().backward()
+            watch.step()
+    assert "Linear" in {row["class"] for row in watch.report.data["modules"]}
