@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A trace tells of what a device ran and of the call that asked for it apart, in any order, and at
+// its end may say what all its times are counted from: events are joined when all have been read.
+// Times that no clock tells are left out; what PyTorch would not write so is an error.
 #include "import/device_events.h"
 
 #include <algorithm>

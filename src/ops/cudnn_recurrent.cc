@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// ATen gives cuDNN the whole network in one call, with all weights in one buffer, which has room
+// for biases whether there are any or not. What is given in another order or layout is copied
+// first.
 #include "ops/cudnn_recurrent.h"
 
 #include <algorithm>

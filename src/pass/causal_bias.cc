@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The masks are read before anything makes them: what made the old ones is dropped in between, and
+// the places of nodes change with that.
 
 #include "pass/causal_bias.h"
 

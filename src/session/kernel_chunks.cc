@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Times of the trace are of the clock of the day, and those of the record ticks: its header has
+// both at its beginning, and how fast ticks are. Chunks of kernels come last, so that a record
+// without them is the same record.
 #include "session/kernel_chunks.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Only the first line of a statement is in a trace. It is not parsed: of what Python can say it is
+// looked at what tells which names a statement gives, and what else it says counts as nothing.
 
 #include "import/pt2/frame_lines.h"
 
