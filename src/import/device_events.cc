@@ -104,8 +104,9 @@ class TraceReader {
   }
 
   void Add(const Fields& fields) {
+    constexpr std::int64_t kLongest = 1'000'000'000'000'000'000;  // 30 years
     const auto at = Nanoseconds(fields.at), lasted = Nanoseconds(fields.lasted);
-    if (!at || !lasted || *lasted < 0) return;
+    if (!at || !lasted || *lasted < 0 || *lasted > kLongest) return;
     if (fields.category == "cuda_runtime" || fields.category == "cuda_driver") {
       if (fields.correlation == 0) return;
       launches_[fields.correlation] = {*at, *at + *lasted, NameOf(fields.name),

@@ -46,15 +46,16 @@ Network NetworkOf(const OpView& op) {
 }
 
 // Elements of the weights in one buffer, which has biases in any case.
-Count WeightsOf(const Network& n) {
-  Count all = 0;
-  for (std::int64_t layer = 0; layer < n.layers; ++layer) {
-    const std::int64_t inputs = layer == 0 ? n.inputs : n.state * n.directions;
-    Count cell = Count(n.gates()) * n.hidden * (Count(inputs) + n.state + 2);
-    if (n.state != n.hidden) cell += Count(n.state) * n.hidden;
-    all += cell * n.directions;
-  }
-  return all;
+// What the first layer's inputs and all others' are together: these are both directions' states.
+Count InputsOf(const Network& n) {
+  return n.layers > 0 ? n.inputs + Count(n.layers - 1) * n.state * n.directions : Count(0);
+}
+
+// With so many numbers of a gate that nothing is multiplied by.
+Count WeightsOf(const Network& n, int biases = 2) {
+  Count all = Count(n.gates()) * n.hidden * (InputsOf(n) + (Count(n.state) + biases) * n.layers);
+  if (n.state != n.hidden) all += Count(n.state) * n.hidden * n.layers;
+  return all * n.directions;
 }
 
 // Every gate of every step, of an LSTM the cells, and what lies between layers.
@@ -84,12 +85,7 @@ void NetworkAllocations(const OpView& op, Allocations& memory) {
 }
 
 Work ProductsOf(const Network& n, int times) {
-  Count weights = 0;
-  for (std::int64_t layer = 0; layer < n.layers; ++layer) {
-    const std::int64_t inputs = layer == 0 ? n.inputs : n.state * n.directions;
-    weights += Count(n.gates()) * n.hidden * (Count(inputs) + n.state) * n.directions;
-    if (n.state != n.hidden) weights += Count(n.state) * n.hidden * n.directions;
-  }
+  const Count weights = WeightsOf(n, 0);
   const Count cells = Count(n.time) * n.batch * n.hidden * n.layers * n.directions;
   constexpr int kPerCell = 12;
   return {.mac = Count(n.time) * n.batch * weights * times, .alu = cells * kPerCell * times};

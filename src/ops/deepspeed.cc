@@ -24,17 +24,18 @@
 namespace steelyard::ops {
 namespace {
 
-EngineOptimizer& OptimizerOf(Dispatcher& d) {
-  auto* const optimizer = dynamic_cast<EngineOptimizer*>(d.autograd().listener());
-  if (optimizer == nullptr) Refuse("a part of a step of DeepSpeed outside of one");
-  return *optimizer;
-}
+EngineOptimizer& OptimizerOf(Dispatcher& d) { return EngineOptimizer::Of<EngineOptimizer>(d); }
 
-std::size_t GroupOf(const OpView& op) { return static_cast<std::size_t>(op.integer(0)); }
+std::size_t GroupOf(const EngineOptimizer& optimizer, const OpView& op) {
+  const auto group = static_cast<std::size_t>(op.integer(0));
+  if (group >= optimizer.group_count()) Refuse("a group that the step of DeepSpeed has not");
+  return group;
+}
 
 // parameters, counts, stage, ranks, rank, first_step, micro_steps, reduce_bucket_size,
 // overlap_comm, contiguous_gradients, gradient_clipping, check_grad_overflow
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
+  if (!d.has_autograd()) Refuse("a step of DeepSpeed is one of training");
   if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
   if (op.boolean(8) && !op.boolean(9)) {
     Refuse("overlap_comm without contiguous_gradients is not modelled", "Leave one of them away.");
@@ -54,12 +55,9 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
                                                      .contiguous = op.boolean(9),
                                                      .clips = op.real(10) != 0,
                                                      .checks_overflow = op.boolean(11)});
-  const std::vector<Tensor> parameters = d.tensors(op, 0);
   std::vector<Tensor> masters;
-  auto begin = parameters.begin();
-  for (const std::int64_t count : op.integers(1)) {
-    masters.push_back(made->AddGroup({begin, begin + count}));
-    begin += count;
+  for (const auto& group : InGroups(d.tensors(op, 0), op.integers(1))) {
+    masters.push_back(made->AddGroup(group));
   }
   d.autograd().Listen(std::move(made));
   return masters;
@@ -85,11 +83,13 @@ std::vector<Tensor> TakeNorm(Dispatcher& d, const OpView&) {
   return {};
 }
 std::vector<Tensor> SetMasterGradient(Dispatcher& d, const OpView& op) {
-  OptimizerOf(d).SetMasterGradient(GroupOf(op));
+  EngineOptimizer& optimizer = OptimizerOf(d);
+  optimizer.SetMasterGradient(GroupOf(optimizer, op));
   return {};
 }
 std::vector<Tensor> ReturnMaster(Dispatcher& d, const OpView& op) {
-  OptimizerOf(d).ReturnMaster(GroupOf(op));
+  EngineOptimizer& optimizer = OptimizerOf(d);
+  optimizer.ReturnMaster(GroupOf(optimizer, op));
   return {};
 }
 std::vector<Tensor> Gather(Dispatcher& d, const OpView&) {

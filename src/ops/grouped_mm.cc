@@ -174,6 +174,8 @@ void GroupedOnCuda(const OpView& op, Allocations& memory) {
   const TensorView a = op.self(), b = op.tensor(1);
   const std::int64_t divided = a.rank() == 3 ? b.size(1) : b.rank() == 3 ? a.size(0) : a.size(1);
   const std::int64_t products = is_batch ? 1 : std::min(op.tensor(2).count(), divided);
+  constexpr std::int64_t kMostProducts = 1 << 16;
+  if (products > kMostProducts) Refuse("products of so many groups are not modelled one by one");
   for (std::int64_t i = 0; i < products; ++i) cuda::UseBlasWorkspace(op, memory);
 }
 

@@ -27,18 +27,21 @@ namespace steelyard::ops {
 namespace {
 
 PartitionedOptimizer& OptimizerOf(Dispatcher& d) {
-  auto* const optimizer = dynamic_cast<PartitionedOptimizer*>(d.autograd().listener());
-  if (optimizer == nullptr) Refuse("a module of DeepSpeed's stage 3 outside of its step");
-  return *optimizer;
+  return EngineOptimizer::Of<PartitionedOptimizer>(d);
 }
 
-std::size_t ModuleOf(const OpView& op) { return static_cast<std::size_t>(op.integer(0)); }
+std::size_t ModuleOf(std::int64_t module) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  if (module < 0 || module >= kMost) Refuse("a module that no model has");
+  return static_cast<std::size_t>(module);
+}
 
 // parameters, counts, order, ranks, rank, first_step, micro_steps, reduce_bucket_size,
 // contiguous_gradients, gradient_clipping, overlap_comm, sub_group_size,
 // stage3_prefetch_bucket_size, stage3_max_live_parameters, stage3_max_reuse_distance,
 // stage3_param_persistence_threshold, memory_efficient_linear
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
+  if (!d.has_autograd()) Refuse("a step of DeepSpeed is one of training");
   if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
   const PartitionOptions options{.ranks = op.integer(3),
                                  .rank = op.integer(4),
@@ -53,15 +56,12 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
                              .live = op.integer(13),
                              .soon = op.integer(14),
                              .small = op.integer(15)};
-  const std::vector<std::int64_t> order = op.integers(2);
-  auto made = std::make_unique<PartitionedOptimizer>(
-      d, options, gather, std::vector<std::size_t>(order.begin(), order.end()));
-  const std::vector<Tensor> parts = d.tensors(op, 0);
+  std::vector<std::size_t> order;
+  for (const std::int64_t module : op.integers(2)) order.push_back(ModuleOf(module));
+  auto made = std::make_unique<PartitionedOptimizer>(d, options, gather, std::move(order));
   std::vector<Tensor> masters;
-  auto begin = parts.begin();
-  for (const std::int64_t count : op.integers(1)) {
-    masters.push_back(made->AddGroup({begin, begin + count}));
-    begin += count;
+  for (const auto& group : InGroups(d.tensors(op, 0), op.integers(1))) {
+    masters.push_back(made->AddGroup(group));
   }
   made->MakeBuffers();
   d.autograd().Listen(std::move(made));
@@ -75,16 +75,24 @@ std::vector<Tensor> Partition(Dispatcher& d, const OpView& op) {
   if (!parameters.is_empty()) return {};  // a further micro-step
   const std::vector<Tensor> parts = d.tensors(op, 0);
   const std::vector<std::int64_t> ranks = op.integers(1), sizes = op.integers(2);
+  const std::vector<std::int64_t> modules = op.integers(3), places = op.integers(4);
+  if (ranks.size() != parts.size() || places.size() != modules.size()) {
+    Refuse("lists of parameters, and of modules, that are not as long as each other");
+  }
   auto next = sizes.begin();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Dims whole;
-    for (std::int64_t dim = 0; dim < ranks[i]; ++dim) whole.push_back(*next++);
+    for (std::int64_t dim = 0; dim < ranks[i]; ++dim) {
+      if (next == sizes.end()) Refuse("fewer sizes than parameters have dimensions");
+      whole.push_back(*next++);
+    }
+    shape::RequireSizes(whole);
     parameters.Add(parts[i], whole);
   }
-  const std::vector<std::int64_t> modules = op.integers(3), places = op.integers(4);
   for (std::size_t i = 0; i < modules.size(); ++i) {
-    parameters.AddToModule(static_cast<std::size_t>(modules[i]),
-                           static_cast<std::size_t>(places[i]));
+    const auto place = static_cast<std::size_t>(places[i]);
+    if (place >= parts.size()) Refuse("a parameter that there is not");
+    parameters.AddToModule(ModuleOf(modules[i]), place);
   }
   return {};
 }
@@ -92,11 +100,11 @@ std::vector<Tensor> Partition(Dispatcher& d, const OpView& op) {
 // module, arguments
 std::vector<Tensor> EnterModule(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsProgram python(d);
-  return OptimizerOf(d).EnterModule(ModuleOf(op), d.tensors(op, 1));
+  return OptimizerOf(d).EnterModule(ModuleOf(op.integer(0)), d.tensors(op, 1));
 }
 std::vector<Tensor> LeaveModule(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsProgram python(d);
-  return OptimizerOf(d).LeaveModule(ModuleOf(op), d.tensors(op, 1));
+  return OptimizerOf(d).LeaveModule(ModuleOf(op.integer(0)), d.tensors(op, 1));
 }
 
 // --- LinearFunctionForZeroStage3 -----------------------------------------------------------------
@@ -151,7 +159,8 @@ class LinearFunction final : public PythonFunction {
 std::vector<Tensor> Linear(Dispatcher& d, const OpView& op) {
   const Node context = d.context();
   const Dispatcher::AsCaller caller(d);
-  if (!OptimizerOf(d).replaces_linear()) {
+  const auto* const engine = EngineOptimizer::Find<PartitionedOptimizer>(d);
+  if (engine == nullptr || !engine->replaces_linear()) {
     return {d.Call("aten::linear", op.arg(0), op.arg(1), op.arg(2))};
   }
   const Tensor bias = d.tensor(op, 2);
@@ -229,9 +238,11 @@ constexpr std::array kRows{
     Part("steelyard::leave_engine_module",
          "A module returns: its parameters are let go. Gives its results.",
          "(int module, Tensor[] results) -> Tensor[]", LeaveModule),
-    Composite("steelyard::engine_linear", "As aten::linear, but saves its operands.",
-              "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "",
-              Family::kContraction, Linear, precision::kFollow),
+    Composite("steelyard::engine_linear",
+              "As aten::linear, which in DeepSpeed's stage 3 saves its operands.",
+              "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+              "steelyard::engine_linear(f32[2,3], f32[4,3], f32[4])", Family::kContraction, Linear,
+              precision::kFollow),
     Kernel(Family::kDataMovement,
            {"steelyard::without_memory", "A tensor that has no memory.",
             "(SymInt[] size, ScalarType? dtype=None) -> Tensor",

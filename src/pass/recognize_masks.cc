@@ -91,12 +91,16 @@ std::vector<NodeId> MakerOfEach(const Program& program) {
   return makers;
 }
 
-// Whether a line of a library makes a mask, such as transformers' create_bidirectional_mask.
+// Whether a line of transformers makes a mask, such as create_bidirectional_mask: what other code
+// calls so may make any, and the model takes it.
 bool IsOfMask(const Program& program, const Node& node) {
   if (node.source == kNoId) return false;
-  const std::string_view code = program.text(program.sources[node.source].code);
-  return code.find("_mask(") != std::string_view::npos ||
-         code.find("_masks(") != std::string_view::npos;
+  const SourceLine& line = program.sources[node.source];
+  const std::string_view file = program.text(line.file), code = program.text(line.code);
+  const bool is_librarys =
+      file.starts_with("transformers/") || file.find("/transformers/") != std::string_view::npos;
+  return is_librarys && (code.find("_mask(") != std::string_view::npos ||
+                         code.find("_masks(") != std::string_view::npos);
 }
 
 // The same of the node that makes `value`, or of those whose views it is.

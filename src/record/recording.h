@@ -86,7 +86,9 @@ struct Recording {
 };
 
 // When the program asked for it: in the midst of the call, for the clocks of the two may differ.
+// Where nobody tells, when it began.
 inline std::uint64_t AskedAt(const SyKernel& kernel) {
+  if (kernel.asked == 0) return kernel.begin;
   return kernel.asked + (kernel.asked_end - kernel.asked) / 2;
 }
 

@@ -59,6 +59,7 @@ class ZeroOptimizer final : public EngineOptimizer {
   // Parameters that are stepped alike; gives their master.
   Tensor AddGroup(const std::vector<Tensor>& parameters);
 
+  std::size_t group_count() const override { return groups_.size(); }
   void OnReady(ValueId parameter) override;
   void ReduceRest() override;
   void TakeNorm() override;

@@ -4,6 +4,8 @@
 // below stand for, so that tensors die where theirs do.
 #include "ops/parallel/partitioned_optimizer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -189,6 +191,11 @@ void PartitionedOptimizer::ReduceBucket() {
 // The gradients' parts of one process after the other, each parameter's filled up to the size of
 // the first process's.
 Tensor PartitionedOptimizer::PutSideBySide(const Tensors& gradients, Tensors& padding) {
+  constexpr std::int64_t kMostRanks = 8192;  // each of which has a part of each gradient
+  if (options_.ranks > kMostRanks) {
+    Refuse(fmt::format("parts of {} processes are not modelled one by one", options_.ranks),
+           fmt::format("Name {} at most: --ranks.", kMostRanks));
+  }
   Tensors parts;
   for (std::int64_t rank = 0; rank < options_.ranks; ++rank) {
     for (const Tensor& gradient : gradients) {

@@ -58,6 +58,7 @@ class PartitionedOptimizer final : public EngineOptimizer {
   void BeginBackward(Module module);
   void EndBackward(Module module);
 
+  std::size_t group_count() const override { return groups_.size(); }
   void OnReady(ValueId parameter) override;
   void ReduceRest() override;
   void TakeNorm() override;

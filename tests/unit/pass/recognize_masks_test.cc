@@ -17,10 +17,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A line that makes masks, and one that does not.
+// A line of a library that makes masks, one that does not, and a model's own, which is called so.
 constexpr std::string_view kLines =
-    "source 0: \"t5.py\":1 forward \"mask = create_bidirectional_mask(\"\n"
-    "source 1: \"t5.py\":2 forward \"keep = x > 0\"\n";
+    "source 0: \"transformers/t5.py\":1 forward \"mask = create_bidirectional_mask(\"\n"
+    "source 1: \"transformers/t5.py\":2 forward \"keep = x > 0\"\n"
+    "source 2: \"model.py\":3 forward \"bias = my_mask(x)\"\n";
 
 Program Recognized(std::string_view mask, std::string_view key = "%k",
                    std::string_view lines = "") {
@@ -141,6 +142,7 @@ TEST(RecognizeMasks, AMaskOfTheModelsOwnStays) {
   };
   EXPECT_THAT(masked(" at 0"), HasSubstr("(%q, %k, %k, None)"));
   EXPECT_THAT(masked(" at 1"), HasSubstr("(%q, %k, %k, %m)"));
+  EXPECT_THAT(masked(" at 2"), HasSubstr("(%q, %k, %k, %m)"));
 }
 
 TEST(RecognizeMasks, WhatTheModelItselfMasksStays) {
