@@ -63,7 +63,7 @@ std::size_t UnpackEvents(std::span<const std::uint64_t> words, OnEvent on_event)
     const bool key = (kind & kKey) != 0, amount = (kind & kAmount) != 0, id = (kind & kId) != 0;
     const std::size_t count = std::size_t{1} + key + amount + id;
     if (words.size() < count) break;
-    const std::uint64_t* rest = &words[1];
+    const std::uint64_t* rest = words.data() + 1;
     SyEvent event{.time = 0,
                   .key = key ? *rest++ : 0,
                   .amount = amount ? *rest++ : 0,

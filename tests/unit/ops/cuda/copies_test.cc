@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "cuda_events.h"
 
@@ -63,7 +66,8 @@ TEST(CudaCopies, GradientsOfDropoutAreMadeAnew) {
     EXPECT_TRUE(program);
     const Result<Program> kernels = Dispatcher(*program, kH100).Run();
     EXPECT_TRUE(kernels);
-    return kernels->strides(kernels->main().outputs[0].value);
+    const std::span<const std::int64_t> found = kernels->strides(kernels->main().outputs[0].value);
+    return std::vector<std::int64_t>(found.begin(), found.end());
   };
   EXPECT_THAT(strides("f32[2,3,4,5]{20,40,5,1}"), ElementsAre(60, 20, 5, 1));
   EXPECT_THAT(strides("f32[2,3,4,5]{60,1,15,3}"), ElementsAre(60, 1, 15, 3));
