@@ -182,6 +182,7 @@ bool LieAlike(const std::vector<Dims>& strides) {
 // differ, all are made contiguous (AdvancedIndex in TensorAdvancedIndexing.cpp).
 std::vector<Dims> IndexStrides(const OpView& op, const Advanced& plan) {
   std::vector<Dims> strides;
+  strides.reserve(plan.indices.size());
   for (const Index& index : plan.indices) strides.push_back(ExpandedStrides(index, plan.joint));
   if (op.target().device == Device::kCuda && !LieAlike(strides)) {
     for (Dims& s : strides) {

@@ -95,7 +95,8 @@ void PlacesOnCuda(const OpView& op, Allocations& memory) {
   if (op.integer(1) == 0 || op.self().count() == 0) return;
   const auto copy = cuda::Contiguous(op.self(), memory);
   const std::int64_t count = op.self().count();
-  const std::int64_t most = op.target().multiprocessors * (BitsOf(op.self().dtype()) == 8 ? 2 : 1);
+  const std::int64_t each = BitsOf(op.self().dtype()) == 8 ? 2 : 1;
+  const std::int64_t most = op.target().multiprocessors * each;
   const std::int64_t tiles = DivideUp(DivideUp(count, kTile), most);
   const std::int64_t blocks = DivideUp(count, kTile * tiles);
   const auto counts = memory.Allocate(blocks * kNumberBytes);

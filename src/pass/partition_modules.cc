@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -207,9 +208,9 @@ class Partitioning {
 
   ValueId Current(ValueId id) const {
     id = Same(id);
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      const auto found = scope->find(id);
-      if (found != scope->end()) return found->second;
+    for (const auto& scope : scopes_ | std::views::reverse) {
+      const auto found = scope.find(id);
+      if (found != scope.end()) return found->second;
     }
     return id;
   }

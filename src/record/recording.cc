@@ -204,7 +204,7 @@ std::size_t AddPackedEvents(std::string_view bytes, std::vector<SyEvent>& events
 // Returns how many bytes are no kernels.
 std::size_t AddKernels(std::string_view bytes, std::vector<SyKernel>& kernels) {
   for (; bytes.size() >= sizeof(SyKernel); bytes.remove_prefix(sizeof(SyKernel))) {
-    SyKernel kernel = Take<SyKernel>(bytes);
+    auto kernel = Take<SyKernel>(bytes);
     kernel.end = std::max(kernel.begin, kernel.end);
     kernel.asked_end = std::max(kernel.asked, kernel.asked_end);
     kernels.push_back(kernel);

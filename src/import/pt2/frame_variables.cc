@@ -128,6 +128,8 @@ class Walk {
   };
 
   void FindLastUses();
+  // What may be asked of its result.
+  void NoteKind(const Node& node);
   void LeaveLoss(const Function& function);
   ValueId WeightsOf(const Function& function) const;
   static Variable& VariableNamed(Function& function, std::string_view name);
@@ -191,19 +193,23 @@ void Walk::FindLastUses() {
     for (const ValueId id : program_.results(graph_.nodes[i])) {
       if (id != kNoId) last_uses_[id] = i;
     }
-    const std::span<const Argument> args = program_.args(graph_.nodes[i]);
-    note(note, args, i);
-    const std::span<const ValueId> results = program_.results(graph_.nodes[i]);
-    if (results.size() != 1 || results[0] == kNoId) continue;
-    if (args.empty() || args[0].kind != ArgKind::kValue) continue;
-    const std::string_view op = program_.op_name(graph_.nodes[i].op);
-    is_padded_[results[0]] = op == "aten::pad";
-    if (op == "aten::matmul") weights_[results[0]] = args[0].value;
-    const bool same =
-        program_.values[results[0]].dtype == program_.values[args[0].value].dtype && !Copies(args);
-    if (same && IsCast(op)) cast_from_[results[0]] = args[0].value;
+    note(note, program_.args(graph_.nodes[i]), i);
+    NoteKind(graph_.nodes[i]);
   }
   note(note, graph_.outputs, kReturned);
+}
+
+void Walk::NoteKind(const Node& node) {
+  const std::span<const Argument> args = program_.args(node);
+  const std::span<const ValueId> results = program_.results(node);
+  if (results.size() != 1 || results[0] == kNoId) return;
+  if (args.empty() || args[0].kind != ArgKind::kValue) return;
+  const std::string_view op = program_.op_name(node.op);
+  is_padded_[results[0]] = op == "aten::pad";
+  if (op == "aten::matmul") weights_[results[0]] = args[0].value;
+  const bool same =
+      program_.values[results[0]].dtype == program_.values[args[0].value].dtype && !Copies(args);
+  if (same && IsCast(op)) cast_from_[results[0]] = args[0].value;
 }
 
 void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
@@ -557,7 +563,7 @@ class Additions {
 // A node that runs a graph under a switch, such as that of gradients, has no trace: it is made
 // under what all nodes of the graph are. Graphs that a program has within others come after those.
 void TraceBodies(const Program& program, FrameLines& lines, TracesOfGraphs* traces) {
-  for (GraphId id = static_cast<GraphId>(program.graphs.size()); id-- > 0;) {
+  for (auto id = static_cast<GraphId>(program.graphs.size()); id-- > 0;) {
     std::vector<std::uint32_t>& of_nodes = (*traces)[id];
     const std::vector<Node>& nodes = program.graphs[id].nodes;
     of_nodes.resize(nodes.size(), kNoId);

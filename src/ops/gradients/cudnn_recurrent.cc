@@ -28,6 +28,7 @@ std::vector<Tensor> PartsOf(Dispatcher& d, const std::vector<TensorView>& weight
 // Without biases, of which the buffer has room nevertheless, each is copied.
 std::vector<Tensor> CopiesOf(Dispatcher& d, const std::vector<TensorView>& weights) {
   std::vector<Tensor> copies;
+  copies.reserve(weights.size());
   for (const TensorView& weight : weights) {
     copies.push_back(d.Call("aten::empty.memory_format", Dims(weight.sizes()), weight.dtype()));
   }
