@@ -419,13 +419,18 @@ class Player {
     if (thread != nullptr && !thread->stack.empty() && thread->stack.back().kind == Open::kOp) {
       thread->stack.back().device += ticks;
     }
-    WatchedKernel& sum = kernels_.try_emplace(kernel.name).first->second;
-    sum.name = kernel.name;
-    sum.kind = static_cast<SyKernelKind>(kernel.kind);
-    ++sum.count;
-    sum.seconds += seconds;
-    sum.bytes += static_cast<double>(kernel.bytes);
+    AddTo(kernels_, {.name = kernel.name,
+                     .kind = static_cast<SyKernelKind>(kernel.kind),
+                     .count = 1,
+                     .seconds = seconds,
+                     .bytes = static_cast<double>(kernel.bytes)});
     if (kernel.device < kMostDevices) busy_[kernel.device].emplace_back(kernel.begin, kernel.end);
+  }
+
+  using KernelsByName = std::map<std::uint32_t, WatchedKernel>;
+  static void AddTo(KernelsByName& kernels, const WatchedKernel& kernel) {
+    const auto [found, is_new] = kernels.try_emplace(kernel.name, kernel);
+    if (!is_new) found->second += kernel;
   }
 
   ThreadState* ThreadOf(const SyKernel& kernel) {
@@ -611,13 +616,7 @@ class Player {
         }
         result_.modules[m].calls += current_[m].calls;
       }
-      for (const auto& [name, kernel] : kernels_) {
-        const auto [sum, is_new] = counted_kernels_.try_emplace(name, kernel);
-        if (is_new) continue;
-        sum->second.count += kernel.count;
-        sum->second.seconds += kernel.seconds;
-        sum->second.bytes += kernel.bytes;
-      }
+      for (const auto& [name, kernel] : kernels_) AddTo(counted_kernels_, kernel);
     }
     kernels_.clear();
     current_.assign(result_.modules.size(), {});
@@ -733,7 +732,7 @@ class Player {
   WatchedStep now_;
   std::vector<WatchedModule> current_;  // of this step
   std::size_t launched_ = 0;            // kernels that the program has asked for
-  std::map<std::uint32_t, WatchedKernel> kernels_, counted_kernels_;                    // by name
+  KernelsByName kernels_, counted_kernels_;
   std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> busy_;  // by device
   std::unordered_map<std::uint64_t, CallIs> taken_;
   CallCounts calls_, unknown_;

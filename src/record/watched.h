@@ -60,6 +60,14 @@ struct WatchedKernel {
   std::int64_t count = 0;
   double seconds = 0;
   double bytes = 0;  // copied or filled
+
+  // More under this name.
+  WatchedKernel& operator+=(const WatchedKernel& other) {
+    count += other.count;
+    seconds += other.seconds;
+    bytes += other.bytes;
+    return *this;
+  }
 };
 
 // Where something happened to memory.

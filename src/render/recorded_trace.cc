@@ -122,11 +122,18 @@ class RecordedTraceWriter {
   }
 
   void Name(std::size_t thread, std::string_view what, std::string_view value) {
+    BeginName(what);
+    out_.append(threads_[thread]);
+    EndName(value);
+  }
+
+  // Between them stands what is named.
+  void BeginName(std::string_view what) {
     Begin(R"("ph": "M", "name": ")");
     out_.append(what).append(R"(", "ts": )");
     Time(0);
-    out_.append(threads_[thread]).append(R"(, "args": {)").append(value).append("}}");
   }
+  void EndName(std::string_view value) { out_.append(R"(, "args": {)").append(value).append("}}"); }
 
   static std::string_view CategoryOf(RecordedKind kind) {
     switch (kind) {
@@ -232,11 +239,9 @@ class RecordedTraceWriter {
          {std::pair<std::string_view, std::string>{"process_name", R"("name": "python")"},
           {"process_labels", R"("labels": "GPU )" + number + '"'},
           {"process_sort_index", R"("sort_index": )" + std::to_string(5'000'000 + device)}}) {
-      Begin(R"("ph": "M", "name": ")");
-      out_.append(what).append(R"(", "ts": )");
-      Time(0);
+      BeginName(what);
       Place(device, 0);
-      out_.append(R"(, "args": {)").append(value).append("}}");
+      EndName(value);
     }
   }
 
