@@ -6,6 +6,8 @@
 
 #include "ops/gradients/convolution_backward.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <optional>
 #include <string_view>
@@ -13,6 +15,7 @@
 
 #include "ir/layout.h"
 #include "ops/convolution_tbc.h"
+#include "ops/convolve.h"
 #include "ops/convolve_backward.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -64,6 +67,7 @@ std::int64_t BiasSize(const OpView& op, Way way, std::int64_t groups) {
 // The weight's gradient in this order, the image's in that of the kernel.
 void AddGradients(const OpView& op, const Dims& image, const Dims& weight, bool wants_weight,
                   std::int64_t bias, Outputs& out) {
+  convolve::RequireOfConvolution(op);
   Wants(op, kImage) ? out.Add(Input(op).dtype(), Input(op).sizes(), image) : out.AddNone();
   wants_weight ? out.Add(Weight(op).dtype(), Weight(op).sizes(), weight) : out.AddNone();
   Wants(op, kBias) ? out.Add(Weight(op).dtype(), Dims{bias}) : out.AddNone();
@@ -84,8 +88,10 @@ bool WantsProduct(const OpView& op) { return Wants(op, kWeight) || Wants(op, kBi
 template <Way kWay>
 void OneDnnShape(const OpView& op, Outputs& out) {
   const bool last = UsesChannelsLast(op);
+  const std::int64_t groups = op.integer(6);
+  if (groups < 1) Refuse(fmt::format("no convolution has {} groups", groups));
   AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), WantsProduct(op),
-               BiasSize(op, kWay, op.integer(6)), out);
+               BiasSize(op, kWay, groups), out);
 }
 
 template <Way kWay>

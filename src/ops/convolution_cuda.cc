@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/convolve.h"
 #include "ops/cuda/copies.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -102,6 +103,7 @@ bool Wants(const OpView& op, std::size_t i) {
 }
 
 void BackwardShape(const OpView& op, Outputs& out) {
+  convolve::RequireOfConvolution(op);
   const TensorView input = op.tensor(1), weight = op.tensor(2);
   const bool last = ReadsChannelsLast(input, weight);
   for (int i = 0; i < 2; ++i) {

@@ -126,6 +126,13 @@ void AddRow(Geometry& g) {
   g.dilation.insert(0, 1);
 }
 
+void RequireOfConvolution(const OpView& op) {
+  const int rank = op.tensor(2).rank();
+  if (rank >= 3 && op.tensor(0).rank() == rank && op.tensor(1).rank() == rank) return;
+  Refuse(fmt::format("no convolution of {} by {} has a result as {}", shape::Text(op.tensor(1)),
+                     shape::Text(op.tensor(2)), shape::Text(op.tensor(0))));
+}
+
 void RequireFewGroups(std::int64_t groups) {
   if (groups > kMostGroups) Refuse(fmt::format("{} groups are too many", groups));
 }

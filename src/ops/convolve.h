@@ -36,6 +36,8 @@ void AddRow(convolution::Geometry& g);
 // One of equal parts of a dimension, dense in the order of the whole; undefined of an undefined
 // one.
 Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts);
+// Refuses what no convolution has gradients of: (grad_output, input, weight, ...).
+void RequireOfConvolution(const OpView& op);
 // Refuses more groups than anybody means.
 void RequireFewGroups(std::int64_t groups);
 

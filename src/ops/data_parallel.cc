@@ -18,6 +18,7 @@
 #include "ops/dispatch/dispatcher.h"
 #include "ops/optimizers/step.h"
 #include "ops/parallel/buckets.h"
+#include "ops/parallel/ranks.h"
 #include "ops/parallel/reducer.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -69,7 +70,7 @@ std::vector<Tensor> AverageGradients(Dispatcher& d, const OpView& op) {
     const Tensor bucket = d.Call("aten::cat", rows, 0);
     rows.clear();
     d.Call("steelyard::sum_across_", bucket);
-    d.Call("aten::div_.Scalar", bucket, op.integer(1));
+    d.Call("aten::div_.Scalar", bucket, RanksOf(op, 1));
     const std::span<const std::int64_t> parts(sizes);
     const std::vector<Tensor> summed = d.CallMany("aten::split_with_sizes", bucket, parts, 0);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -118,7 +119,7 @@ std::vector<Tensor> EnterDataParallel(Dispatcher& d, const OpView& op) {
   // Where unused parameters are looked for, buckets stay those of the constructor.
   const bool is_static = op.boolean(7), keeps_order = op.given(6) && !is_static;
   if (op.boolean(4) && !keeps_order) limits = {std::numeric_limits<std::int64_t>::max()};
-  auto reducer = std::make_unique<Reducer>(d, ReducerOptions{.ranks = op.integer(1),
+  auto reducer = std::make_unique<Reducer>(d, ReducerOptions{.ranks = RanksOf(op, 1),
                                                              .limits = std::move(limits),
                                                              .views = op.boolean(3),
                                                              .micro_steps = op.integer(5, 1),

@@ -14,6 +14,7 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/parallel/ranks.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -35,7 +36,6 @@ std::size_t GroupOf(const EngineOptimizer& optimizer, const OpView& op) {
 // parameters, counts, stage, ranks, rank, first_step, micro_steps, reduce_bucket_size,
 // overlap_comm, contiguous_gradients, gradient_clipping, check_grad_overflow
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
-  if (!d.has_autograd()) Refuse("a step of DeepSpeed is one of training");
   if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
   if (op.boolean(8) && !op.boolean(9)) {
     Refuse("overlap_comm without contiguous_gradients is not modelled", "Leave one of them away.");
@@ -46,7 +46,7 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   }
   auto made =
       std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
-                                                     .ranks = op.integer(3),
+                                                     .ranks = RanksOf(op, 3),
                                                      .rank = op.integer(4),
                                                      .first_step = op.boolean(5),
                                                      .micro_steps = op.integer(6),
@@ -99,7 +99,9 @@ std::vector<Tensor> Gather(Dispatcher& d, const OpView&) {
 
 // Twice: by the operator, and by the thread of Gloo that receives.
 void GatherAllocations(const OpView& op, Allocations& memory) {
-  const std::int64_t bytes = allocations::Bytes(op.integer(1), op.tensors(0)[0].dtype());
+  const std::vector<TensorView> parameters = op.tensors(0);
+  if (parameters.empty()) Refuse("no parameters are gathered");
+  const std::int64_t bytes = allocations::Bytes(op.integer(1), parameters[0].dtype());
   for (int copy = 0; copy < 2; ++copy) {
     memory.Free(memory.Allocate(bytes, "aten::empty"), "c10d::_allgather_base_");
   }

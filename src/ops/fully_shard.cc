@@ -19,6 +19,7 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/parallel/ranks.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -39,7 +40,7 @@ Sharder& SharderOf(Dispatcher& d) {
 // parameters, rows, units, paths, ranks, keep_gathered, first_step, inputs, compute, reduce,
 // output, cast_inputs
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
-  auto made = std::make_unique<Sharder>(d, ShardOptions{.ranks = op.integer(4),
+  auto made = std::make_unique<Sharder>(d, ShardOptions{.ranks = RanksOf(op, 4),
                                                         .keep_gathered = op.boolean(5),
                                                         .first_step = op.boolean(6),
                                                         .compute = op.dtype(8),
@@ -51,10 +52,14 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   for (const Argument& path : op.program().list(op.arg(3).list)) {
     sharder.AddUnit(op.program().text(path.text));
   }
+  sharder.Checked(Sharder::kRoot);
   const std::vector<Tensor> parts = d.tensors(op, 0);
   const std::vector<std::int64_t> rows = op.integers(1), units = op.integers(2);
+  if (rows.size() != parts.size() || units.size() != parts.size()) {
+    Refuse("each parameter has a number of rows, and is of a unit");
+  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    sharder.AddParameter(static_cast<std::size_t>(units[i]), parts[i], rows[i]);
+    sharder.AddParameter(sharder.Checked(units[i]), parts[i], rows[i]);
   }
   const Dispatcher::AsProgram python(d);
   std::vector<Tensor> inputs = d.tensors(op, 7);
@@ -68,9 +73,10 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
 // body, inputs, unit, operands
 std::vector<Tensor> RunUnit(Dispatcher& d, const OpView& op) {
   Sharder& sharder = SharderOf(d);
-  const auto unit = static_cast<std::size_t>(op.integer(2));
-  const auto count = static_cast<std::ptrdiff_t>(op.integer(1));
+  const Sharder::UnitIndex unit = sharder.Checked(op.integer(2));
   std::vector<Tensor> operands = d.tensors(op, 3);
+  const std::ptrdiff_t count = op.integer(1);
+  if (count < 0 || count > std::ssize(operands)) Refuse("more arguments than operands");
   std::vector<Tensor> arguments(operands.begin(), operands.begin() + count);
   const Dispatcher::AsProgram python(d);
   sharder.EnterUnit(unit, arguments);
@@ -132,7 +138,7 @@ std::vector<std::int64_t> PartBytes(const std::vector<TensorView>& tensors, std:
 
 // split_with_sizes_copy: a part of each process goes to each parameter.
 void CopyOutAllocations(const OpView& op, Allocations& memory) {
-  const std::int64_t ranks = op.integer(1);
+  const std::int64_t ranks = RanksOf(op, 1);
   const std::vector<std::int64_t> parts = PartBytes(op.tensors(0), ranks);
   const Target& target = op.target();
   const std::int64_t most =
@@ -148,7 +154,7 @@ void CopyOutAllocations(const OpView& op, Allocations& memory) {
 // _chunk_cat: gradients, output, ranks. What has no whole number of parts is copied into what has,
 // and what is of another dtype than the output is copied by `cat`, one after the other.
 void PadAllocations(const OpView& op, Allocations& memory) {
-  const std::int64_t ranks = op.integer(2);
+  const std::int64_t ranks = RanksOf(op, 2);
   const std::vector<TensorView> gradients = op.tensors(0);
   const std::vector<std::int64_t> parts = PartBytes(gradients, ranks);
   std::vector<Allocations::Scratch> padded;
@@ -165,7 +171,7 @@ void PadAllocations(const OpView& op, Allocations& memory) {
 
 void ChunkCatAllocations(const OpView& op, Allocations& memory) {
   const std::vector<TensorView> gradients = op.tensors(0);
-  std::vector<std::int64_t> parts = PartBytes(gradients, op.integer(2));
+  std::vector<std::int64_t> parts = PartBytes(gradients, RanksOf(op, 2));
   for (std::size_t i = 0; i < parts.size(); ++i) {  // tiles are of what is written
     parts[i] = parts[i] * BitsOf(op.tensor(1).dtype()) / BitsOf(gradients[i].dtype());
   }

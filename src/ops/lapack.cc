@@ -178,6 +178,7 @@ constexpr std::array kRoutines{
 // self, routine, rhs: the matrices that it overwrites, and columns that it solves for
 Work RoutineWork(const OpView& op) {
   const TensorView self = op.self();
+  if (self.rank() < 2) Refuse("LAPACK takes matrices, not " + shape::Text(self));
   const auto* routine = std::ranges::find(kRoutines, op.text(1), &Routine::name);
   if (routine == kRoutines.end()) Refuse("LAPACK has no routine " + std::string(op.text(1)));
   const Count batch = work::Elements(self.sizes().first(static_cast<std::size_t>(self.rank() - 2)));

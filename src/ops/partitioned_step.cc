@@ -15,6 +15,7 @@
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/parallel/partitioned_optimizer.h"
+#include "ops/parallel/ranks.h"
 #include "ops/parallel/replaced_by_engine.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -41,9 +42,8 @@ std::size_t ModuleOf(std::int64_t module) {
 // stage3_prefetch_bucket_size, stage3_max_live_parameters, stage3_max_reuse_distance,
 // stage3_param_persistence_threshold, memory_efficient_linear
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
-  if (!d.has_autograd()) Refuse("a step of DeepSpeed is one of training");
   if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
-  const PartitionOptions options{.ranks = op.integer(3),
+  const PartitionOptions options{.ranks = RanksOf(op, 3),
                                  .rank = op.integer(4),
                                  .first_step = op.boolean(5),
                                  .bucket = op.integer(7),

@@ -20,6 +20,7 @@
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/linalg.h"
 #include "ops/parallel/layer_styles.h"
+#include "ops/parallel/ranks.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
@@ -157,7 +158,11 @@ Tensor Result(Dispatcher& d, const Tensor& part, const Place& place) {
 // --- Layers --------------------------------------------------------------------------------------
 
 Place PlaceOf(const OpView& op, int i) {
-  return {.ranks = op.integer(i), .rank = op.integer(i + 1), .size = op.integer(i + 2)};
+  const Place place{.ranks = RanksOf(op, i), .rank = op.integer(i + 1), .size = op.integer(i + 2)};
+  if (place.rank < 0 || place.rank >= place.ranks || place.size < 0) {
+    Refuse(fmt::format("process {} of {} has no part of {}", place.rank, place.ranks, place.size));
+  }
+  return place;
 }
 
 // input, weight, bias, ranks, rank, size
@@ -195,7 +200,7 @@ std::vector<Tensor> LinearPart(Dispatcher& d, const OpView& op) {
     return d.Call("steelyard::addmm_part", bias, rows, d.Call("aten::t", weight), 1, 1, op.arg(3));
   };
   if (input.rank() == 2) return {product(input)};
-  if (!input.is_contiguous() || input.rank() == 1) {
+  if (!input.is_contiguous() || input.rank() < 2) {
     Refuse("a rowwise layer with a bias of a tensor that is not contiguous is not modelled");
   }
   Dims sizes(input.sizes().first(static_cast<std::size_t>(input.rank() - 1)));
@@ -272,7 +277,10 @@ Run RunWith(int dim, const Dims& whole, const Dims& sizes) {
 Dims ViewOfPart(const TensorView& part, const Dims& whole, const Dims& asked) {
   const int dim = SharedDim(part, whole);
   if (dim == kNone) return asked;
+  shape::RequireSizes(whole);
   Dims sizes = Resolved(asked, ProductOf(whole));
+  shape::RequireSizes(sizes);
+  if (ProductOf(whole) == 0) Refuse("a view of no element");
   Run run = RunWith(dim, whole, sizes);
   while (run.in < dim && whole[run.in] == 1) ++run.in;
   while (run.out + 1 < run.out_end && sizes[run.out] == 1) ++run.out;
@@ -324,7 +332,10 @@ std::vector<Tensor> CutPart(Dispatcher& d, const OpView& op) {
 void GatherShape(const OpView& op, Outputs& out) {
   Dims sizes(op.self().sizes());
   if (sizes.empty()) Refuse("a number has no parts");
-  sizes[0] *= op.integer(1);
+  const std::int64_t ranks = RanksOf(op, 1);
+  shape::RequireSizes(Dims{sizes[0], ranks});
+  sizes[0] *= ranks;
+
   shape::RequireSizes(sizes);
   out.Add(op.self().dtype(), sizes);
 }

@@ -84,9 +84,11 @@ void MemoryLog::Mark(std::uint64_t address, const Marked& marked) {
 void MemoryLog::EndReplaced(std::uint32_t block, std::uint32_t by) {
   const auto is_live = [&](const auto& entry) { return entry.second == block; };
   const auto live = std::ranges::find_if(live_, is_live);
-  const auto came = std::ranges::find(changes_, by, &Change::block);
-  if (live == live_.end() || came == changes_.end()) return;
+  // It came not long ago, and has not gone.
+  const auto recent = std::ranges::find(changes_.rbegin(), changes_.rend(), by, &Change::block);
+  if (live == live_.end() || recent == changes_.rend()) return;
   live_.erase(live);
+  const auto came = recent.base() - 1;
   const auto at = static_cast<std::size_t>(came - changes_.begin());
   Change gone = *came;
   gone.block = block;

@@ -16,6 +16,9 @@
 
 namespace steelyard {
 
+// More than any process has; a damaged record may speak of others.
+inline constexpr std::uint16_t kMostDevices = 128;
+
 struct RecordedModule {
   std::uint32_t parent = SY_NO_ID;
   std::uint32_t same_as = SY_NO_ID;  // of a second place of a module: the first

@@ -7,18 +7,18 @@
 #include "record/replay.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <ranges>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "record/memory_log.h"
+#include "record/kernel_times.h"
+#include "record/memory_logs.h"
 #include "record/sequence_ranges.h"
+#include "record/step_boundaries.h"
+#include "record/step_calls.h"
 
 namespace steelyard {
 namespace {
@@ -55,78 +55,6 @@ struct ThreadState {
   std::uint64_t time() const { return (*events)[next].time; }
 };
 
-// More than any process has; a damaged record may speak of others.
-constexpr std::uint16_t kMostDevices = 128;
-// Steps that call other operators than those before, each kept.
-constexpr std::size_t kMostKinds = 64;
-
-// The times at which steps end, and how that is known.
-struct Boundaries {
-  StepBoundary kind = StepBoundary::kNone;
-  std::vector<std::uint64_t> times;
-};
-
-// Where a thread calls models: each call is a step or, where there is a backward pass, all calls up
-// to it.
-class ModelCalls {
- public:
-  void Add(const SyEvent& event) {
-    if (event.kind == SY_NODE_ENTER) {
-      went_back_ = trained_ = true;
-      ++nodes_;
-    }
-    if (event.kind == SY_NODE_LEAVE && nodes_ > 0) --nodes_;
-    if (nodes_ > 0) return;  // what is computed again is no call of the program's
-    if (event.kind == SY_MODULE_ENTER) {
-      if (open_.empty() && went_back_) {
-        went_back_ = false;
-        begins_.push_back(event.time - 1);
-      }
-      open_.push_back(event.id);
-    }
-    if (event.kind != SY_MODULE_LEAVE) return;
-    const auto left = std::ranges::find(open_, event.id);  // and what an exception has left in it
-    if (left == open_.end()) return;
-    open_.erase(left, open_.end());
-    if (open_.empty()) ends_.push_back(event.time);
-  }
-  std::vector<std::uint64_t> Times() const {
-    if (!trained_) return ends_;
-    std::vector<std::uint64_t> times = begins_;
-    times.push_back(UINT64_MAX);  // the last one lasts to the end
-    return times;
-  }
-
- private:
-  std::vector<std::uint32_t> open_;  // modules
-  int nodes_ = 0;                    // that run
-  bool went_back_ = false, trained_ = false;
-  std::vector<std::uint64_t> begins_, ends_;
-};
-
-Boundaries FindBoundaries(const Recording& recording) {
-  std::map<StepBoundary, std::vector<std::uint64_t>> found;
-  for (const Recording::Thread& thread : recording.threads) {
-    ModelCalls calls;
-    for (const SyEvent& event : thread.events) {
-      if (event.kind == SY_STEP) found[StepBoundary::kGiven].push_back(event.time);
-      if (event.kind == SY_OPTIMIZER_LEAVE) found[StepBoundary::kOptimizer].push_back(event.time);
-      calls.Add(event);
-    }
-    // Of several threads the one that calls most often is the program's.
-    std::vector<std::uint64_t>& most = found[StepBoundary::kModel];
-    if (std::vector<std::uint64_t> times = calls.Times(); times.size() > most.size()) {
-      most = std::move(times);
-    }
-  }
-  for (auto& [kind, times] : found) {
-    if (times.empty()) continue;
-    std::ranges::sort(times);
-    return {kind, std::move(times)};
-  }
-  return {};
-}
-
 // Whether operators were recorded before the first event that there is: of a record that has let
 // its oldest events go, the one that says so may be among these.
 bool BeginsWithOps(const Recording& recording) {
@@ -146,7 +74,7 @@ bool BeginsWithOps(const Recording& recording) {
 class Player {
  public:
   Player(Recording recording, const TakesCall& takes)
-      : takes_(takes), boundaries_(FindBoundaries(recording)) {
+      : takes_(takes), boundaries_(FindStepBoundaries(recording)) {
     result_.recording = std::move(recording);
     result_.boundary = boundaries_.kind;
     result_.modules.resize(result_.recording.modules.size() + 1);
@@ -168,7 +96,7 @@ class Player {
 
   std::vector<MemoryMoment> PlayMemory() && {
     PlayAll();
-    return memory_[Told()].History();
+    return memory_.History();
   }
 
  private:
@@ -184,7 +112,6 @@ class Player {
       const SyEvent& event = (*thread->events)[thread->next++];
       LaunchUntil(event.time);
       EndStepsUntil(event.time);
-      time_ = event.time;
       Handle(*thread, event);
     }
     LaunchUntil(UINT64_MAX);
@@ -240,20 +167,16 @@ class Player {
       case SY_ALLOCATE:
         return Allocate(thread, event);
       case SY_FREE:
-        return MemoryOf(event).Free(event.key, PlaceOf(thread));
+        return memory_.Of(event).Free(event.key, PlaceOf(thread));
       case SY_RESERVE:
-        // What was there before is said by each who listens.
-        if (event.key != 0 || reserved_before_.insert(event.thread).second) {
-          MemoryOf(event).Reserve(static_cast<std::int64_t>(event.amount));
-        }
-        return;
+        return memory_.Reserve(event);
       case SY_UNRESERVE:
-        return MemoryOf(event).Reserve(-static_cast<std::int64_t>(event.amount));
+        return memory_.Of(event).Reserve(-static_cast<std::int64_t>(event.amount));
       case SY_MARK:
         return Mark(thread, event);
       case SY_OPS_BEGIN:
         ops_ = true;
-        if (calls_.empty() && now_.forward == 0 && thread.stack.empty()) whole_ops_ = true;
+        if (calls_.is_empty() && now_.forward == 0 && thread.stack.empty()) whole_ops_ = true;
         return;
       case SY_OPS_END:
         ops_ = whole_ops_ = false;
@@ -284,7 +207,7 @@ class Player {
   void EnterModule(ThreadState& thread, const SyEvent& event) {
     if (IsOutermost(thread)) EndBackward(thread);
     if (!std::exchange(called_any_, true)) {
-      for (MemoryLog& log : memory_) log.TakeForInputs();
+      memory_.TakeForInputs();
     }
     const std::uint32_t module = Known(event.id);
     const Phase around = PhaseOf(thread);
@@ -302,7 +225,7 @@ class Player {
     Leave(thread, Open::kModule, event.time, Known(event.id));
     ranges_.Begin(thread.id, event.key, ModuleOf(thread));
     if (was_recomputing && PhaseOf(thread) != Phase::kRecompute) {
-      KeepAllOf(Phase::kRecompute);
+      memory_.KeepAllOf(Phase::kRecompute);
     }
   }
 
@@ -310,7 +233,7 @@ class Player {
     if (IsOutermost(thread) && !thread.in_backward) {
       thread.in_backward = true;
       thread.backward_begin = event.time;
-      KeepAllOf(Phase::kForward);
+      memory_.KeepAllOf(Phase::kForward);
     }
     std::uint32_t module = ModuleOf(thread);
     if (event.kind == SY_ACCUMULATE_ENTER) {
@@ -330,9 +253,9 @@ class Player {
 
   void LeaveNode(ThreadState& thread, const SyEvent& event) {
     if (event.kind == SY_ACCUMULATE_LEAVE && event.amount > 0) {
-      MemoryOf(event).Mark(event.key, {.bytes = static_cast<std::int64_t>(event.amount),
-                                       .category = Category::kGradients,
-                                       .tensor = parameter_});
+      memory_.Of(event).Mark(event.key, {.bytes = static_cast<std::int64_t>(event.amount),
+                                         .category = Category::kGradients,
+                                         .tensor = parameter_});
     }
     Leave(thread, Open::kNode, event.time);
     thread.backward_end = event.time;
@@ -352,7 +275,7 @@ class Player {
       frame.counted = frame.counts = true;
       if (known == CallIs::kWorking) Explain(thread);
       // Of the calls inside it nothing is asked.
-      Count(frame, calls_).count += 1;
+      calls_.Count(SiteOf(frame));
     }
     thread.stack.push_back(frame);
   }
@@ -367,9 +290,7 @@ class Player {
       return;
     }
     frame.explained = true;
-    if (frame.counts && --Count(frame, calls_).count == 0) {
-      calls_.erase({frame.call, frame.module, frame.phase});
-    }
+    if (frame.counts) calls_.TakeBack(SiteOf(frame));
   }
 
   // What is open there has something inside it that is told of; and so has what is around that.
@@ -389,14 +310,8 @@ class Player {
     return found->second;
   }
 
-  using CallKey = std::tuple<std::uint64_t, std::uint32_t, Phase>;
-  using CallCounts = std::map<CallKey, WatchedCall>;
-  static WatchedCall& Count(const Frame& frame, CallCounts& counts) {
-    WatchedCall& call = counts[{frame.call, frame.module, frame.phase}];
-    call.call = frame.call;
-    call.module = frame.module;
-    call.phase = frame.phase;
-    return call;
+  static StepCalls::Site SiteOf(const Frame& frame) {
+    return {.call = frame.call, .module = frame.module, .phase = frame.phase};
   }
 
   // --- What devices run --------------------------------------------------------------------------
@@ -419,40 +334,13 @@ class Player {
     if (thread != nullptr && !thread->stack.empty() && thread->stack.back().kind == Open::kOp) {
       thread->stack.back().device += ticks;
     }
-    AddTo(kernels_, {.name = kernel.name,
-                     .kind = static_cast<SyKernelKind>(kernel.kind),
-                     .count = 1,
-                     .seconds = seconds,
-                     .bytes = static_cast<double>(kernel.bytes)});
-    if (kernel.device < kMostDevices) busy_[kernel.device].emplace_back(kernel.begin, kernel.end);
-  }
-
-  using KernelsByName = std::map<std::uint32_t, WatchedKernel>;
-  static void AddTo(KernelsByName& kernels, const WatchedKernel& kernel) {
-    const auto [found, is_new] = kernels.try_emplace(kernel.name, kernel);
-    if (!is_new) found->second += kernel;
+    kernels_.Add(kernel, seconds);
   }
 
   ThreadState* ThreadOf(const SyKernel& kernel) {
     const auto asked = std::ranges::find(threads_, kernel.thread, &ThreadState::system);
     if (asked != threads_.end()) return &*asked;
     return threads_.size() == 1 ? &threads_.front() : nullptr;
-  }
-
-  // In which a device ran something, in whatever stream; the longest of all devices.
-  std::uint64_t TakeBusy() {
-    std::uint64_t most = 0;
-    for (auto& [device, stretches] : busy_) {
-      std::ranges::sort(stretches);
-      std::uint64_t sum = 0, until = 0;
-      for (const auto& [begin, end] : stretches) {
-        if (end > until) sum += end - std::max(begin, until);
-        until = std::max(until, end);
-      }
-      most = std::max(most, sum);
-    }
-    busy_.clear();
-    return most;
   }
 
   // Ends the innermost frame of this kind, and what is open inside it. Nothing without one.
@@ -490,13 +378,8 @@ class Player {
 
   void EndOp(ThreadState& thread, const Frame& frame, std::uint64_t ticks) {
     const double seconds = result_.recording.Seconds(ticks);
-    if (frame.counts) {
-      const auto found = calls_.find({frame.call, frame.module, frame.phase});
-      if (found == calls_.end()) return;
-      found->second.seconds += seconds;
-      found->second.device_seconds += result_.recording.Seconds(frame.device);
-      return;
-    }
+    const double device = result_.recording.Seconds(frame.device);
+    if (frame.counts) return calls_.AddTime(SiteOf(frame), seconds, device);
     if (frame.counted) {
       const bool inside = !thread.stack.empty() && thread.stack.back().kind == Open::kOp;
       if (inside) thread.stack.back().device += frame.device;
@@ -505,56 +388,22 @@ class Player {
     // What has asked a device itself computes, whatever is inside it.
     if (frame.explained && frame.device == 0) return;
     Explain(thread);
-    WatchedCall& call = Count(frame, unknown_);
-    ++call.count;
-    call.seconds += seconds;
-    call.device_seconds += result_.recording.Seconds(frame.device);
+    calls_.CountUnknown(SiteOf(frame), seconds, device);
   }
 
   void Allocate(ThreadState& thread, const SyEvent& event) {
     if (!thread.stack.empty()) thread.stack.back().allocated = thread.stack.back().itself = true;
-    MemoryOf(event).Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
-                             PhaseOf(thread));
+    memory_.Of(event).Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
+                               PhaseOf(thread));
   }
 
   void Mark(const ThreadState& thread, const SyEvent& event) {
     const auto category =
         event.flags < kCategoryCount ? static_cast<Category>(event.flags) : Category::kTemporaries;
-    MemoryOf(event).Mark(event.key, {.bytes = static_cast<std::int64_t>(event.amount),
-                                     .category = category,
-                                     .tensor = event.id,
-                                     .place = PlaceOf(thread)});
-  }
-
-  // The log of the memory that it is about, with all steps that have ended.
-  MemoryLog& MemoryOf(const SyEvent& event) {
-    const std::size_t device = event.thread > kMostDevices ? SY_HOST : event.thread;
-    while (memory_.size() <= device) {
-      MemoryLog& log = memory_.emplace_back();
-      for (std::size_t step = 0; step < step_; ++step) log.EndStep();
-    }
-    memory_[device].SetTime(time_);
-    return memory_[device];
-  }
-
-  void KeepAllOf(Phase phase) {
-    for (MemoryLog& log : memory_) log.KeepAllOf(phase);
-  }
-
-  // Whose memory is told of: the device's whose peak is highest, or the host's without any.
-  std::size_t Told() const {
-    std::size_t told = SY_HOST;
-    std::int64_t highest = -1;
-    for (std::size_t device = SY_HOST + 1; device < memory_.size(); ++device) {
-      if (memory_[device].is_empty()) continue;
-      const std::vector<std::int64_t> peaks = memory_[device].Peaks();
-      const std::int64_t peak = peaks.empty() ? 0 : std::ranges::max(peaks);
-      if (peak > highest) {
-        told = device;
-        highest = peak;
-      }
-    }
-    return told;
+    memory_.Of(event).Mark(event.key, {.bytes = static_cast<std::int64_t>(event.amount),
+                                       .category = category,
+                                       .tensor = event.id,
+                                       .place = PlaceOf(thread)});
   }
 
   void EndBackward(ThreadState& thread) {
@@ -598,16 +447,16 @@ class Player {
     }
     now_.seconds = result_.recording.Seconds(time - std::min(time, step_begin_));
     step_begin_ = time;
-    now_.device = result_.recording.Seconds(TakeBusy());
-    for (MemoryLog& log : memory_) log.EndStep();
+    now_.device = result_.recording.Seconds(kernels_.TakeBusy());
+    memory_.EndStep();
     result_.steps.push_back(now_);
     now_ = {};
     ++step_;
     // The first ones warm up, unless there are no others.
-    if (step_ <= result_.recording.warmup + 1) {
+    const bool first = step_ <= result_.recording.warmup + 1;
+    if (first) {
       result_.first_counted = step_ - 1;
       result_.modules = std::move(current_);
-      counted_kernels_ = std::move(kernels_);
     } else {
       for (std::size_t m = 0; m < current_.size(); ++m) {
         for (std::size_t p = 0; p < kWatchedPhases; ++p) {
@@ -616,68 +465,11 @@ class Player {
         }
         result_.modules[m].calls += current_[m].calls;
       }
-      for (const auto& [name, kernel] : kernels_) AddTo(counted_kernels_, kernel);
     }
-    kernels_.clear();
+    kernels_.EndStep(first);
     current_.assign(result_.modules.size(), {});
-    KeepCalls();
-  }
-
-  // Of steps that call the same the last is kept, and how many they were.
-  void KeepCalls() {
-    if (whole_ops_) {
-      const auto same = [&](const KindOfStep& kind) { return AreAlike(kind.calls, calls_); };
-      auto kind = std::ranges::find_if(kinds_, same);
-      if (kind == kinds_.end()) {
-        // The rarest and oldest gives way.
-        if (kinds_.size() == kMostKinds) {
-          kinds_.erase(std::ranges::min_element(kinds_, {}, &KindOfStep::steps));
-        }
-        kind = kinds_.emplace(kinds_.end());
-      }
-      kind->steps += step_ > result_.recording.warmup ? 1 : 0;
-      kind->last = step_ - 1;
-      kind->calls = std::move(calls_);
-      kind->unknown = std::move(unknown_);
-    }
-    calls_.clear();
-    unknown_.clear();
+    calls_.EndStep(step_ - 1, whole_ops_, step_ > result_.recording.warmup);
     whole_ops_ = ops_;
-  }
-
-  static bool AreAlike(const CallCounts& a, const CallCounts& b) {
-    return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
-      return one.first == other.first && one.second.count == other.second.count;
-    });
-  }
-
-  // What is told of is what most steps call: neither a validation between them nor a last batch
-  // that is smaller stands for a step. Where each step is another, it is one that takes about as
-  // long as most.
-  void TellCommonest() {
-    const double usual = UsualSeconds();
-    const auto rank = [&](const KindOfStep& kind) {
-      const double seconds =
-          kind.last < result_.steps.size() ? result_.steps[kind.last].seconds : 0;
-      return std::tuple(kind.steps, -std::abs(seconds - usual), kind.last);
-    };
-    const auto most = std::ranges::max_element(kinds_, {}, rank);
-    if (most == kinds_.end()) return;
-    for (const auto& [key, call] : most->calls) result_.calls.push_back(call);
-    for (const auto& [key, call] : most->unknown) result_.unknown.push_back(call);
-    result_.step_of_calls = most->last;
-  }
-
-  // The median of the steps that count.
-  double UsualSeconds() const {
-    std::vector<double> seconds;
-    for (std::size_t i = result_.recording.warmup; i < result_.steps.size(); ++i) {
-      seconds.push_back(result_.steps[i].seconds);
-    }
-    if (seconds.empty()) return 0;
-    const auto middle = seconds.begin() + std::ssize(seconds) / 2;
-    std::ranges::nth_element(seconds, middle);
-    return *middle;
   }
 
   void Finish() {
@@ -688,21 +480,9 @@ class Player {
     }
     // A record without a whole step is told as one.
     if (step_ < boundaries_.times.size() || result_.steps.empty()) EndStep(end);
-    TellCommonest();
-    for (const auto& [name, kernel] : counted_kernels_) result_.kernels.push_back(kernel);
-    std::ranges::stable_sort(result_.kernels, std::greater(), &WatchedKernel::seconds);
-    result_.memory_told = Told();
-    const MemoryLog& memory = memory_[result_.memory_told];
-    const std::vector<std::int64_t> peaks = memory.Peaks();
-    for (std::size_t i = 0; i < peaks.size(); ++i) result_.steps[i].peak = peaks[i];
-    // The last of those that hold most.
-    for (std::size_t i = 0; i < peaks.size(); ++i) {
-      if (peaks[i] >= peaks[result_.step_of_memory]) result_.step_of_memory = i;
-    }
-    if (result_.memory_told != SY_HOST) {
-      result_.reserved_peak = memory.reserved_peaks()[result_.step_of_memory];
-    }
-    memory.Tell(result_.step_of_memory, result_);
+    calls_.Tell(result_);
+    result_.kernels = kernels_.Tell();
+    memory_.Tell(result_);
     result_.recording.threads.clear();
   }
 
@@ -715,15 +495,13 @@ class Player {
   }
 
   const TakesCall& takes_;
-  Boundaries boundaries_;
+  StepBoundaries boundaries_;
   Watched result_;
   std::uint32_t outside_ = 0;
   std::vector<ThreadState> threads_;
   std::unordered_map<std::uint64_t, std::uint32_t> tensor_at_;  // by its address
   SequenceRanges ranges_;
-  std::uint64_t time_ = 0;                   // of the event that is played
-  std::vector<MemoryLog> memory_{1};         // the host's, and those of devices
-  std::set<std::uint16_t> reserved_before_;  // whose memory of before has been told of
+  MemoryLogs memory_;
   std::map<std::tuple<std::uint64_t, std::uint32_t, Phase>, std::uint32_t> place_of_;
   std::uint32_t parameter_ = SY_NO_ID;  // whose gradient was last added to
   bool called_any_ = false;             // module
@@ -732,18 +510,11 @@ class Player {
   WatchedStep now_;
   std::vector<WatchedModule> current_;  // of this step
   std::size_t launched_ = 0;            // kernels that the program has asked for
-  KernelsByName kernels_, counted_kernels_;
-  std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> busy_;  // by device
+  KernelTimes kernels_;
   std::unordered_map<std::uint64_t, CallIs> taken_;
-  CallCounts calls_, unknown_;
-  struct KindOfStep {
-    std::size_t steps = 0;  // that count
-    std::size_t last = 0;
-    CallCounts calls, unknown;
-  };
-  std::vector<KindOfStep> kinds_;  // the oldest first
-  bool ops_ = false;               // are recorded
-  bool whole_ops_ = false;         // since the step began
+  StepCalls calls_;
+  bool ops_ = false;        // are recorded
+  bool whole_ops_ = false;  // since the step began
 };
 
 }  // namespace

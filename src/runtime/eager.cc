@@ -223,6 +223,7 @@ class EagerRun {
       }
       case Step::Kind::kRenew: {
         Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
+        if (storage.first == kNoId) return;  // a number, which has no memory
         storage.block = Open(StorageBytesOf(storage.first), storage.first, label);
         return;
       }

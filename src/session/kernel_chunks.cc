@@ -23,20 +23,21 @@ namespace {
 class Clock {
  public:
   explicit Clock(const SyRecordHeader& header)
-      : first_(header.first_ticks), unix_(static_cast<std::int64_t>(header.unix_nanoseconds)) {
+      : first_(header.first_ticks), unix_(header.unix_nanoseconds) {
     const auto ticks = static_cast<double>(header.last_ticks - header.first_ticks);
     const auto passed = static_cast<double>(header.last_nanoseconds - header.first_nanoseconds);
     if (passed > 0) ticks_per_nanosecond_ = ticks / passed;
   }
   std::uint64_t Ticks(std::int64_t nanoseconds) const {
     constexpr double kMost = 1e18;
-    const double since = static_cast<double>(nanoseconds - unix_) * ticks_per_nanosecond_;
+    const auto passed = static_cast<std::int64_t>(static_cast<std::uint64_t>(nanoseconds) - unix_);
+    const double since = static_cast<double>(passed) * ticks_per_nanosecond_;
     return first_ + static_cast<std::uint64_t>(std::clamp(since, 0.0, kMost));
   }
 
  private:
   std::uint64_t first_;
-  std::int64_t unix_;
+  std::uint64_t unix_;
   double ticks_per_nanosecond_ = 0;
 };
 
@@ -77,10 +78,19 @@ std::string_view BytesOf(const T& value) {
 // Names of kernels may be as long as the types in them.
 constexpr std::size_t kLongestName = 4096;
 
+// The most of a name that is kept, and no part of a character.
+std::string_view Kept(std::string_view name) {
+  std::size_t size = std::min(name.size(), kLongestName);
+  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) >> 6U) == 2) {
+    --size;
+  }
+  return name.substr(0, size);
+}
+
 // Returns what the name goes by.
 std::uint32_t AddName(std::string_view name, Chunks& chunks) {
   const auto id = static_cast<std::uint32_t>(HashText(name) >> 32U);
-  std::string text(name.substr(0, kLongestName));
+  std::string text(Kept(name));
   const auto size = static_cast<std::uint32_t>(text.size());
   text.resize((text.size() + 7) / 8 * 8);
   const SyEntry entry{.size = static_cast<std::uint32_t>(sizeof(SyEntry) + text.size()),

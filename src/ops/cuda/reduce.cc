@@ -206,7 +206,9 @@ void Stage(const OpView& op, const Layout& layout, DType dtype, shape::DimSet se
   if (!accumulator.fits_result && !IsOneLaunch(parts[0], width)) {
     kept = memory.Allocate(OutputsOf(parts[0]) * accumulator.bytes);
   }
-  while (!parts.empty()) {
+  constexpr int kMostLaunches = 1 << 16;  // of 2^31 elements each: nobody waits for more
+  for (int launches = 0; !parts.empty(); ++launches) {
+    if (launches == kMostLaunches) Refuse("more elements than are ever reduced");
     while (!IsOneLaunch(parts.back(), width)) parts.push_back(SplitOff(parts.back()));
     const std::vector<Dimension>& part = parts.back();
     const std::int64_t outputs = OutputsOf(part);

@@ -5,6 +5,8 @@
 
 #include "ops/cuda/sort.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -90,6 +92,8 @@ void SortSegments(const Keys& keys, Allocations& memory) {
 // As many rows at a time as an int counts elements of.
 void SortLong(Keys keys, const Target& target, Allocations& memory) {
   const std::int64_t most = std::numeric_limits<int>::max() / keys.size;
+  if (most == 0)
+    Refuse(fmt::format("CUDA sorts no {} elements, more than an int counts", keys.size));
   for (std::int64_t left = keys.rows; left > 0; left -= most) {
     keys.rows = std::min(left, most);
     if (keys.rows == 1 || keys.size >= kLongest) {

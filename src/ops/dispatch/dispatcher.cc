@@ -93,6 +93,11 @@ Dispatcher::Dispatcher(const Program& source, const Target& target, Variables va
   grad_enabled_ = true;
 }
 
+Autograd& Dispatcher::autograd() {
+  if (autograd_ == nullptr) Refuse("a part of a training step outside of one");
+  return *autograd_;
+}
+
 const GraphPlan& Dispatcher::PlanOf(GraphId graph) {
   std::unique_ptr<GraphPlan>& plan = plans_[graph];
   if (plan == nullptr) {

@@ -197,10 +197,11 @@ class Dispatcher {
 
   // --- For the operators of a training step ------------------------------------------------------
 
-  // Requires: the program trains (`Trains`).
-  // Whether it keeps track of histories at all; whoever asks for `autograd` knows so.
+  // Whether histories are kept at all: the program trains (`Trains`).
   bool has_autograd() const { return autograd_ != nullptr; }
-  Autograd& autograd() { return *autograd_; }
+  // Refuses where they are not: a program in text form may call a row of a training step outside of
+  // one.
+  Autograd& autograd();
   TensorView ViewOf(ValueId id) const { return {out_, id}; }
   // Of a tensor that shares a storage: where in it the tensor begins, and how large it is. In
   // bytes.

@@ -31,14 +31,22 @@ class Tally final : public Allocations {
   Tally(const OpView& op, Count& bytes) : op_(op), bytes_(bytes) {}
   void Output(int i, std::string_view) override { bytes_ += op_.output(i).storage_bytes(); }
   Scratch Allocate(std::int64_t bytes, std::string_view) override {
+    if (++allocations_ > kMost) {
+      Refuse(fmt::format("it allocates more than {} times, image by image or row by row", kMost),
+             "A smaller batch tells as much.");
+    }
     bytes_ += bytes;
     return 0;
   }
   void Free(Scratch, std::string_view) override {}
 
  private:
+  // Each is told of; a kernel of a program that somebody waits for makes far fewer.
+  static constexpr std::int64_t kMost = std::int64_t{1} << 22;
+
   const OpView& op_;
   Count& bytes_;
+  std::int64_t allocations_ = 0;
 };
 
 // Asks every rule once, so that one that refuses (a scratch of more than 2^63 bytes) does it here,

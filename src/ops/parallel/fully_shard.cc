@@ -58,6 +58,11 @@ void Sharder::AddParameter(UnitIndex unit, Tensor part, std::int64_t rows) {
   units_[unit].parameters.push_back({.part = std::move(part), .rows = rows});
 }
 
+Sharder::UnitIndex Sharder::Checked(std::int64_t unit) const {
+  if (unit < 0 || unit >= std::ssize(units_)) Refuse("a unit that the model has not");
+  return static_cast<UnitIndex>(unit);
+}
+
 std::vector<Tensor> Sharder::WholeOnes(const Unit& unit) {
   std::vector<Tensor> out;
   out.reserve(unit.parameters.size());

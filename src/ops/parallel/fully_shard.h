@@ -48,6 +48,9 @@ class Sharder final : public GradientListener {
   // `part` is what this process has of a parameter that has so many rows.
   void AddParameter(UnitIndex unit, Tensor part, std::int64_t rows);
 
+  // Refuses what is no unit.
+  UnitIndex Checked(std::int64_t unit) const;
+
   // The parameters of a unit, whole, in the order in which they were added. `EnterUnit` puts
   // tensors in the place of arguments that are cast or require a gradient, `LeaveUnit` in that of
   // the model's results if these are cast.
