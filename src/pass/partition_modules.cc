@@ -235,9 +235,10 @@ class Partitioning {
       });
     }
     if (stranger == kNoId) return {};
+    const auto named = std::ranges::find(program_.parameters, stranger, &NamedTensor::value);
     return Unexpected(
         Unsupported(fmt::format("\"{}\", which is used outside of the module that has it,",
-                                program_.text(program_.values[stranger].name)) +
+                                program_.text(named->name)) +
                         " is not modelled under DeepSpeed's stage 3",
                     std::string(kFlag), "Stage 2 keeps parameters whole: --parallel deepspeed2."));
   }
