@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -90,6 +91,12 @@ void OneDnnShape(const OpView& op, Outputs& out) {
   const bool last = UsesChannelsLast(op);
   const std::int64_t groups = op.integer(6);
   if (groups < 1) Refuse(fmt::format("no convolution has {} groups", groups));
+  for (const int steps : {3, 5}) {  // stride, dilation
+    const Dims given = op.ints(steps);
+    if (std::ranges::any_of(given, [](std::int64_t step) { return step < 1; })) {
+      Refuse("no convolution has steps of none");
+    }
+  }
   AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), WantsProduct(op),
                BiasSize(op, kWay, groups), out);
 }

@@ -225,7 +225,7 @@ constexpr std::array kRows{
 // Whether the weights lie in one buffer, as those of a module do on CUDA; what was computed, as by
 // a cast, does not.
 bool LieTogether(const std::vector<Tensor>& weights) {
-  return std::ranges::all_of(weights, [](const Tensor& weight) {
+  return !weights.empty() && std::ranges::all_of(weights, [](const Tensor& weight) {
     return weight.view().value().role != Role::kActivation;
   });
 }
