@@ -1,463 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A walk along the nodes, with the functions that are running in a stack: those whose lines the
-// trace of the node before has, too, go on; the others have returned. A statement is over when its
-// function goes on at another line. What then is of use later, or was computed last, has its names.
-// Lines tell no more than that: a name that is given without computing anything, and variables of
-// functions that the trace leaves out, are unknown, but for what transformers' functions of losses
-// and of attention have in common.
+// What functions do with variables (frame_walk.h) becomes nodes between those of the program: where
+// something goes, and where something requires a gradient. Casts that the tracer took for their
+// operands are given back.
 
 #include "import/pt2/frame_variables.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "import/pt2/frame_walk.h"
 #include "ir/variables.h"
 
 namespace steelyard::pt2 {
 namespace {
 
-// The function of a module; a call of another function has no module call of its own.
-constexpr std::string_view kForward = "forward";
-
-// A name for what nobody wants.
-constexpr std::string_view kNobody = "_";
-
-// Whether these are the paths of two modules of one list: "layers.0" and "layers.1".
-bool AreOfOneList(std::string_view a, std::string_view b) {
-  constexpr std::string_view kDigits = "0123456789";
-  const std::size_t list = a.find_last_not_of(kDigits);
-  return list != std::string_view::npos && list + 1 < a.size() && a[list] == '.' &&
-         b.size() > list + 1 && b.substr(0, list + 1) == a.substr(0, list + 1) &&
-         b.find_first_not_of(kDigits, list + 1) == std::string_view::npos && a != b;
-}
-
-// The calls of modules around a node, the outermost first.
-std::vector<CallId> CallsAround(const Program& program, CallId innermost) {
-  std::vector<CallId> calls;
-  for (CallId call = innermost; call != kNoId; call = program.calls[call].parent) {
-    calls.push_back(call);
-  }
-  std::ranges::reverse(calls);
-  return calls;
-}
-
-// The innermost that both are in.
-CallId CallAround(const Program& program, CallId a, CallId b) {
-  const std::vector<CallId> of_a = CallsAround(program, a), of_b = CallsAround(program, b);
-  const auto [end, other] = std::ranges::mismatch(of_a, of_b);
-  return end == of_a.begin() ? kNoId : *std::prev(end);
-}
-
-// The tensors of the main graph by the names that its file has for them.
-class ValuesByName {
- public:
-  explicit ValuesByName(const Program& program) : program_(program) {
-    const auto add = [&](ValueId id) {
-      if (id == kNoId || program.values[id].kind != ValueKind::kTensor) return;
-      if (program.values[id].name != kNoString) ids_.emplace(program.values[id].name, id);
-    };
-    for (const ValueId id : program.main().inputs) add(id);
-    for (const Node& node : program.main().nodes) {
-      for (const ValueId id : program.results(node)) add(id);
-    }
-  }
-  // kNoId where there is none.
-  ValueId Find(std::string_view name) const {
-    const auto found = ids_.find(program_.strings.Find(name));
-    return found == ids_.end() ? kNoId : found->second;
-  }
-
- private:
-  const Program& program_;
-  std::unordered_map<StringId, ValueId> ids_;
-};
-
-class Walk {
- public:
-  Walk(const Program& program, const Graph& graph, const FrameLines& lines)
-      : program_(program), graph_(graph), lines_(lines) {
-    FindLastUses();
-  }
-
-  void Visit(std::uint32_t node, std::uint32_t trace);
-  void End() { Return(0); }
-
-  // What goes after a node, in order.
-  struct Departure {
-    std::uint32_t node = 0;
-    CallId call = kNoId;
-    std::vector<ValueId> values;
-  };
-  std::vector<Departure>& departures() { return departures_; }
-  // What goes where Python has let it go, and what a checkpointed function has to its end.
-  std::vector<Departure> Told(const ModuleFacts& module, const ValuesByName& by_name) const;
-
-  // A cast that did nothing while it was traced, whose result the tracer took for its operand from
-  // then on: after a node the operand is meant.
-  struct Mistaken {
-    std::uint32_t node = 0;
-    ValueId result = kNoId, operand = kNoId;
-  };
-  const std::vector<Mistaken>& mistaken() const { return mistaken_; }
-
- private:
-  // A name, and the values that it has: several where it is the last of a statement that gives
-  // several, or has a tuple of them.
-  struct Variable {
-    std::string_view name;
-    std::vector<ValueId> values;
-  };
-  struct Function {
-    FrameLines::Line line;
-    CallId call = kNoId;
-    std::size_t made = 0;  // where what its present statement made begins in `made_`
-    // What the function returned with that its present statement has called last.
-    std::string_view returned;
-    // The weights of attention that it has, and those that its present statement was returned.
-    ValueId weights = kNoId, given_weights = kNoId;
-    // In the order of Python's frames, which is that in which they go when it returns: arguments,
-    // then what else the function's code speaks of, in its order.
-    std::vector<Variable> variables;
-    std::size_t arguments = 0;
-  };
-
-  void FindLastUses();
-  // What may be asked of its result.
-  void NoteKind(const Node& node);
-  void LeaveLoss(const Function& function);
-  ValueId WeightsOf(const Function& function) const;
-  static Variable& VariableNamed(Function& function, std::string_view name);
-  bool Copies(std::span<const Argument> args) const;
-  ValueId TensorOf(ValueId id) const;
-  bool TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const;
-  void Return(std::size_t depth);
-  void FinishStatement(Function& function);
-  void FindMistaken(const Function& function, std::size_t names);
-  bool MakesSeveral(const Function& function) const;
-  bool CallsModule(const Function& function) const;
-  std::vector<ValueId> ResultsOf(const Function& function, std::size_t names) const;
-  void Depart(const Function& function, std::span<const ValueId> values);
-  std::vector<Departure> LetGo(const ModuleFacts& module, const ValuesByName& by_name) const;
-
-  const Program& program_;
-  const Graph& graph_;
-  const FrameLines& lines_;
-  std::vector<std::uint32_t> last_uses_;  // by value
-  std::vector<ValueId> cast_from_;        // by value: the operand of a cast that did nothing
-  std::vector<bool> is_padded_;           // by value: what pads its operand
-  std::vector<ValueId> weights_;          // by value: the left operand of a product of matrices
-  std::vector<ValueId> made_;
-  std::vector<Function> running_;
-  std::uint32_t node_ = 0;     // the last one visited
-  std::vector<CallId> calls_;  // the calls around that one
-  std::vector<Departure> departures_;
-  std::vector<Mistaken> mistaken_;
-};
-
-bool IsCast(std::string_view op) { return op.starts_with("aten::to.") || op == "aten::type_as"; }
-
-// "x.to(dtype, copy=True)": a tensor of its own whatever its dtype.
-bool Walk::Copies(std::span<const Argument> args) const {
-  return std::ranges::any_of(args, [&](const Argument& arg) {
-    return arg.kind == ArgKind::kBool && arg.dim == Dim(1) && arg.name != kNoString &&
-           program_.text(arg.name) == "copy";
-  });
-}
-
-// A cast that did nothing gave its operand.
-ValueId Walk::TensorOf(ValueId id) const {
-  while (cast_from_[id] != kNoId) id = cast_from_[id];
-  return id;
-}
-
-void Walk::FindLastUses() {
-  constexpr std::uint32_t kReturned = kNoId;
-  last_uses_.assign(program_.values.size(), 0);
-  cast_from_.assign(program_.values.size(), kNoId);
-  is_padded_.assign(program_.values.size(), false);
-  weights_.assign(program_.values.size(), kNoId);
-  const auto note = [&](const auto& self, std::span<const Argument> args,
-                        std::uint32_t at) -> void {
-    for (const Argument& arg : args) {
-      if (arg.kind == ArgKind::kValue) last_uses_[arg.value] = at;
-      if (arg.kind == ArgKind::kList) self(self, program_.list(arg.list), at);
-    }
-  };
-  for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
-    for (const ValueId id : program_.results(graph_.nodes[i])) {
-      if (id != kNoId) last_uses_[id] = i;
-    }
-    note(note, program_.args(graph_.nodes[i]), i);
-    NoteKind(graph_.nodes[i]);
-  }
-  note(note, graph_.outputs, kReturned);
-}
-
-void Walk::NoteKind(const Node& node) {
-  const std::span<const Argument> args = program_.args(node);
-  const std::span<const ValueId> results = program_.results(node);
-  if (results.size() != 1 || results[0] == kNoId) return;
-  if (args.empty() || args[0].kind != ArgKind::kValue) return;
-  const std::string_view op = program_.op_name(node.op);
-  is_padded_[results[0]] = op == "aten::pad";
-  if (op == "aten::matmul") weights_[results[0]] = args[0].value;
-  const bool same =
-      program_.values[results[0]].dtype == program_.values[args[0].value].dtype && !Copies(args);
-  if (same && IsCast(op)) cast_from_[results[0]] = args[0].value;
-}
-
-void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
-  const std::span<const FrameLines::Line> lines = lines_.of(trace);
-  const std::vector<CallId> calls = CallsAround(program_, graph_.nodes[node].call);
-  // A module that is none of the model's, such as a loss that a `forward` makes, has no call.
-  std::vector<CallId> call_of;
-  call_of.reserve(lines.size());
-  std::size_t forwards = 0;
-  for (const FrameLines::Line& line : lines) {
-    if (line.function == kForward) ++forwards;
-    const std::size_t depth = std::min(forwards, calls.size());
-    call_of.push_back(depth > 0 ? calls[depth - 1] : kNoId);
-  }
-  std::size_t same = 0;
-  bool moved = false;
-  while (!moved && same < std::min(running_.size(), lines.size())) {
-    const Function& function = running_[same];
-    if (function.line.function != lines[same].function || function.line.file != lines[same].file ||
-        function.call != call_of[same]) {
-      break;
-    }
-    moved = function.line.number != lines[same].number;
-    ++same;
-  }
-  moved = moved || (same > 0 && TurnsLoop(lines.first(same), calls));
-  Return(same);
-  if (moved) {
-    FinishStatement(running_.back());
-    running_.back().line = lines[same - 1];
-  }
-  for (std::size_t i = same; i < lines.size(); ++i) {
-    running_.push_back({.line = lines[i],
-                        .call = call_of[i],
-                        .made = made_.size(),
-                        .returned = {},
-                        .variables = {}});
-  }
-  for (const ValueId id : program_.results(graph_.nodes[node])) {
-    if (id != kNoId && program_.values[id].kind == ValueKind::kTensor) made_.push_back(id);
-  }
-  node_ = node;
-  calls_ = calls;
-}
-
-// Whether the innermost of these functions, which is at the line where it was, is there again: a
-// loop of one statement that calls one module of a list after the other.
-bool Walk::TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const {
-  const auto forwards =
-      static_cast<std::size_t>(std::ranges::count(lines, kForward, &FrameLines::Line::function));
-  if (forwards >= calls.size() || forwards >= calls_.size()) return false;
-  const CallId before = calls_[forwards], now = calls[forwards];
-  if (before == now || NamesElements(lines.back().code)) return false;
-  const auto path = [&](CallId call) {
-    return program_.text(program_.modules[program_.calls[call].module].path);
-  };
-  return AreOfOneList(path(before), path(now));
-}
-
-// The functions from `depth` on return, the innermost first.
-void Walk::Return(std::size_t depth) {
-  for (; running_.size() > depth; running_.pop_back()) {
-    Function& function = running_.back();
-    FinishStatement(function);
-    std::vector<ValueId> values;
-    for (const Variable& variable : function.variables) {
-      values.insert(values.end(), variable.values.begin(), variable.values.end());
-    }
-    Depart(function, values);
-    if (running_.size() == 1) continue;
-    Function& caller = running_[running_.size() - 2];
-    caller.returned = function.line.code;
-    if (function.weights != kNoId) caller.given_weights = function.weights;
-  }
-  if (running_.empty()) made_.clear();
-}
-
-// Whether what a statement computed last is a tuple.
-bool Walk::MakesSeveral(const Function& function) const {
-  if (ReturnsSeveral(function.returned)) return true;
-  const std::span<const ValueId> results = program_.results(graph_.nodes[node_]);
-  return results.size() > 1 && std::ranges::all_of(results, [&](ValueId id) {
-           return id != kNoId && last_uses_[id] > node_;
-         });
-}
-
-// What a statement leaves: what is of use after it, or else what it computed last.
-std::vector<ValueId> Walk::ResultsOf(const Function& function, std::size_t names) const {
-  const std::span<const ValueId> made = std::span(made_).subspan(function.made);
-  if (made.empty()) return {};
-  if (names == 1 && !MakesSeveral(function)) return {made.back()};
-  std::vector<ValueId> results;
-  std::ranges::copy_if(made, std::back_inserter(results),
-                       [&](ValueId id) { return last_uses_[id] > node_; });
-  if (results.empty()) results.push_back(made.back());
-  // What a module computes last is what it is there for, and returned first.
-  if (names > 1 && CallsModule(function) && results.back() == made.back()) {
-    std::ranges::rotate(results, std::prev(results.end()));
-  }
-  return results;
-}
-
-// Whether one module returned all that a statement gives to its names.
-bool Walk::CallsModule(const Function& function) const {
-  return !function.returned.empty() && !ComputesSeveral(function.line.code) &&
-         program_.results(graph_.nodes[node_]).size() == 1;
-}
-
-// Only the results of a statement are known outside of it.
-void Walk::FindMistaken(const Function& function, std::size_t names) {
-  const std::size_t known = std::max<std::size_t>(names, 1);
-  for (std::size_t i = function.made; i + known < made_.size(); ++i) {
-    const ValueId operand = TensorOf(made_[i]);
-    if (operand == made_[i] || last_uses_[made_[i]] <= node_) continue;
-    mistaken_.push_back({.node = node_, .result = made_[i], .operand = operand});
-  }
-}
-
-// transformers' function of the loss of a language model has the labels that it pads, of which all
-// but the first are used, to its end.
-void Walk::LeaveLoss(const Function& function) {
-  if (function.line.code.find("loss_function(") == std::string_view::npos) return;
-  std::vector<ValueId> padded;
-  for (std::size_t i = function.made; i < made_.size(); ++i) {
-    if (is_padded_[made_[i]]) padded.push_back(made_[i]);
-  }
-  Depart(function, padded);
-}
-
-// transformers' functions of attention return its output and the weights that values were summed
-// by, where they have these; so do the modules that call them, whether anybody wants them or not.
-ValueId Walk::WeightsOf(const Function& function) const {
-  if (function.line.code.find("attention_interface(") == std::string_view::npos) {
-    return function.given_weights;
-  }
-  for (std::size_t i = made_.size(); i-- > function.made;) {
-    if (weights_[made_[i]] != kNoId) return weights_[made_[i]];
-  }
-  return kNoId;
-}
-
-// A statement that gives a name for the first time and reads it has an argument's.
-Walk::Variable& Walk::VariableNamed(Function& function, std::string_view name) {
-  std::vector<Variable>& variables = function.variables;
-  const auto found = std::ranges::find(variables, name, &Variable::name);
-  if (found != variables.end()) return *found;
-  std::size_t place = variables.size();
-  if (ReadsName(function.line.code, name)) place = function.arguments++;
-  const auto at = variables.begin() + static_cast<std::ptrdiff_t>(place);
-  return *variables.insert(at, {.name = name, .values = {}});
-}
-
-void Walk::FinishStatement(Function& function) {
-  const std::vector<std::string_view> names = AssignedNames(function.line.code);
-  FindMistaken(function, names.size());
-  const std::vector<ValueId> results = ResultsOf(function, names.size());
-  LeaveLoss(function);
-  const ValueId weights = WeightsOf(function);
-  const bool gives_back = names.size() > 1 && CallsModule(function);
-  function.made = made_.size();
-  function.returned = {};
-  std::vector<ValueId> dropped;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool has_weights = i > 0 && i + 1 == names.size() && weights != kNoId;
-    // A module returns what it was given where it does not compute it.
-    if (gives_back && i >= results.size() && !has_weights && names[i] != kNobody) continue;
-    std::vector<ValueId>& values = VariableNamed(function, names[i]).values;
-    dropped.insert(dropped.end(), values.begin(), values.end());
-    values.clear();
-    // The last name has all that is left.
-    const std::size_t end = i + 1 == names.size() ? results.size() : i + 1;
-    for (std::size_t k = i; k < std::min(end, results.size()); ++k) values.push_back(results[k]);
-    if (has_weights) values.push_back(weights);
-  }
-  if (names.size() > 1) function.weights = weights;
-  function.given_weights = kNoId;
-  std::erase_if(dropped, [&](ValueId id) {
-    return std::ranges::any_of(function.variables, [&](const Variable& variable) {
-      return std::ranges::find(variable.values, id) != variable.values.end();
-    });
-  });
-  Depart(function, dropped);
-}
-
-void Walk::Depart(const Function& function, std::span<const ValueId> values) {
-  Departure departure{.node = node_, .call = function.call, .values = {}};
-  for (const ValueId id : values) {
-    const bool held = last_uses_[id] < node_;
-    if (held && std::ranges::find(departure.values, id) == departure.values.end()) {
-      departure.values.push_back(id);
-    }
-  }
-  if (!departure.values.empty()) departures_.push_back(std::move(departure));
-}
-
-std::vector<Walk::Departure> Walk::LetGo(const ModuleFacts& module,
-                                         const ValuesByName& by_name) const {
-  const std::vector<Node>& nodes = graph_.nodes;
-  std::vector<CallId> makers(program_.values.size(), kNoId);  // none of what was there before
-  for (const Node& node : nodes) {
-    for (const ValueId id : program_.results(node)) {
-      if (id != kNoId) makers[id] = node.call;
-    }
-  }
-  std::vector<Departure> told;
-  for (const ModuleFacts::LetGo& each : *module.let_go) {
-    if (each.node >= nodes.size()) continue;
-    for (const std::string& name : each.values) {
-      const ValueId found = by_name.Find(name);
-      if (found == kNoId) continue;
-      const ValueId id = TensorOf(found);
-      const bool used = last_uses_[id] >= each.node;
-      if (used && program_.values[id].role != Role::kCache) continue;
-      // Who held it has called both what made it and what ran last.
-      const CallId call = CallAround(program_, makers[id], nodes[each.node].call);
-      if (told.empty() || told.back().node != each.node || told.back().call != call) {
-        told.push_back({.node = each.node, .call = call, .values = {}});
-      }
-      told.back().values.push_back(id);
-    }
-  }
-  return told;
-}
-
-std::vector<Walk::Departure> Walk::Told(const ModuleFacts& module,
-                                        const ValuesByName& by_name) const {
-  const std::vector<Node>& nodes = graph_.nodes;
-  std::vector<Departure> told;
-  for (const ModuleFacts::LetGo& each : module.given) {
-    if (each.node >= nodes.size()) continue;
-    Departure end{.node = each.node, .call = nodes[each.node].call, .values = {}};
-    for (const std::string& name : each.values) {
-      if (const ValueId id = by_name.Find(name); id != kNoId) end.values.push_back(TensorOf(id));
-    }
-    if (!end.values.empty()) told.push_back(std::move(end));
-  }
-  // What goes with the functions around it goes after it.
-  std::ranges::move(LetGo(module, by_name), std::back_inserter(told));
-  std::ranges::stable_sort(told, {}, &Departure::node);
-  return told;
-}
-
 // Gives uses of mistaken results back to the operands.
 class Corrections {
  public:
-  Corrections(Program& program, std::span<const Walk::Mistaken> mistaken)
+  Corrections(Program& program, std::span<const FrameWalk::Mistaken> mistaken)
       : program_(program), by_value_(program.values.size(), nullptr) {
-    for (const Walk::Mistaken& cast : mistaken) by_value_[cast.result] = &cast;
+    for (const FrameWalk::Mistaken& cast : mistaken) by_value_[cast.result] = &cast;
   }
 
   void Make(Graph& graph) {
@@ -470,7 +37,7 @@ class Corrections {
   void Correct(Argument& argument, std::size_t at) {
     if (argument.kind == ArgKind::kList) CorrectRun(argument.list, at);
     if (argument.kind != ArgKind::kValue) return;
-    const Walk::Mistaken* cast = by_value_[argument.value];
+    const FrameWalk::Mistaken* cast = by_value_[argument.value];
     if (cast != nullptr && at > cast->node) argument.value = cast->operand;
   }
   void CorrectRun(Argument::Run run, std::size_t at) {
@@ -478,7 +45,7 @@ class Corrections {
   }
 
   Program& program_;
-  std::vector<const Walk::Mistaken*> by_value_;
+  std::vector<const FrameWalk::Mistaken*> by_value_;
 };
 
 // What the module holds of its last call goes in, and what it holds of this one goes out.
@@ -523,7 +90,7 @@ Node NodeOf(Program& program, std::string_view op, const Argument& argument, Cal
   return node;
 }
 
-Node LeaveNode(Program& program, const Walk::Departure& departure) {
+Node LeaveNode(Program& program, const FrameWalk::Departure& departure) {
   std::vector<Argument> values;
   values.reserve(departure.values.size());
   for (const ValueId id : departure.values) values.push_back(Argument::OfValue(id));
@@ -535,7 +102,7 @@ class Additions {
  public:
   Additions(Program& program, const ValuesByName& by_name,
             std::span<const ModuleFacts::Requires> required,
-            std::span<const Walk::Departure> departures)
+            std::span<const FrameWalk::Departure> departures)
       : program_(program), by_name_(by_name), required_(required), departures_(departures) {}
 
   // `in`: the call that runs when the node does not run yet.
@@ -557,7 +124,7 @@ class Additions {
   Program& program_;
   const ValuesByName& by_name_;
   std::span<const ModuleFacts::Requires> required_;
-  std::span<const Walk::Departure> departures_;
+  std::span<const FrameWalk::Departure> departures_;
 };
 
 // A node that runs a graph under a switch, such as that of gradients, has no trace: it is made
@@ -583,7 +150,7 @@ void TraceBodies(const Program& program, FrameLines& lines, TracesOfGraphs* trac
 void HoldInGraph(Program& program, GraphId id, const FrameLines& lines,
                  std::span<const std::uint32_t> traces, const ModuleFacts* module) {
   const auto walked = [&] {
-    Walk walk(program, program.graphs[id], lines);
+    FrameWalk walk(program, program.graphs[id], lines);
     for (std::uint32_t i = 0; i < traces.size(); ++i) {
       if (traces[i] != kNoId) walk.Visit(i, traces[i]);
     }
@@ -594,8 +161,8 @@ void HoldInGraph(Program& program, GraphId id, const FrameLines& lines,
   const bool is_told = module != nullptr && module->let_go;
   if (is_told) AddKept(program, *module);
   const ValuesByName by_name(program);
-  const std::vector<Walk::Departure> departures =
-      is_told ? Walk(program, program.graphs[id], lines).Told(*module, by_name)
+  const std::vector<FrameWalk::Departure> departures =
+      is_told ? FrameWalk(program, program.graphs[id], lines).Told(*module, by_name)
               : std::move(walked().departures());
   std::span<const ModuleFacts::Requires> required;
   if (module != nullptr) required = module->requires_gradient;

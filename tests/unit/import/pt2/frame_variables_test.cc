@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exports.h"
+#include "frames.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
 
@@ -20,11 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-std::string Frame(int line, std::string_view code, std::string_view function = "forward") {
-  return "File \"net.py\", line " + std::to_string(line) + ", in " + std::string(function) +
-         "\n    " + std::string(code) + "\n  ";
-}
 
 // What a program becomes whose nodes have these traces; an empty one is none. The first call is the
 // model's, the others are those of its modules in the list "layers".
