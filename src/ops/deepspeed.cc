@@ -40,10 +40,6 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   if (op.boolean(8) && !op.boolean(9)) {
     Refuse("overlap_comm without contiguous_gradients is not modelled", "Leave one of them away.");
   }
-  if (op.boolean(8) && d.target().device != Device::kCpu) {
-    Refuse("overlap_comm on a device, whose streams keep memory, is not modelled",
-           "Leave overlap_comm=True away.");
-  }
   auto made =
       std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
                                                      .ranks = RanksOf(op, 3),

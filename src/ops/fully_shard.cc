@@ -104,14 +104,7 @@ std::vector<Tensor> Leave(Dispatcher& d, const OpView& op) {
 
 // --- Kernels ------------------------------------------------------------------------------------
 
-// Streams of the device: where parameters are gathered, and where gradients are reduced.
-constexpr std::uint8_t kGatherStream = 1, kReduceStream = 2;
-
-template <std::uint8_t kStream>
-void OnStream(const OpView& op, Allocations& memory) {
-  if (op.target().device == Device::kCuda) memory.UseStream(kStream);
-  memory.Output(0, "aten::empty");
-}
+void RoomAllocations(const OpView&, Allocations& memory) { memory.Output(0, "aten::empty"); }
 
 // What a kernel that copies between several tensors and one is told of them, in numbers of 8 bytes
 // that are sent to the device (aten/src/ATen/native/cuda/TensorShape.cu).
@@ -188,13 +181,15 @@ void GatheredShape(const OpView& op, Outputs& out) {
 void GatheredAllocations(const OpView&, Allocations& memory) {
   memory.Output(0, Allocations::kCaller);
 }
+void UseStream(const OpView& op, Allocations& memory) {
+  memory.UseStream(static_cast<std::uint8_t>(op.integer(0)));
+}
 void Renew(const OpView&, Allocations& memory) { memory.RenewStorage(0, Allocations::kCaller); }
 void Release(const OpView&, Allocations& memory) { memory.ReleaseStorage(0, Allocations::kCaller); }
 
 // tensor, dtype
 void CastShape(const OpView& op, Outputs& out) { out.Add(*op.dtype(1), op.self().sizes()); }
-void CastAllocations(const OpView& op, Allocations& memory) {
-  if (op.target().device == Device::kCuda) memory.UseStream(kReduceStream);
+void CastAllocations(const OpView&, Allocations& memory) {
   memory.Output(0, "aten::empty_strided");
 }
 
@@ -275,11 +270,11 @@ constexpr std::array kRows{
     Room(
         {"steelyard::gather_buffer", "Memory for all processes' parts.",
          "(SymInt[] size, ScalarType? dtype=None) -> Tensor", "steelyard::gather_buffer([6], f32)"},
-        OnStream<kGatherStream>),
+        RoomAllocations),
     Room({"steelyard::reduced_buffer", "Memory for parts of gradients.",
           "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
           "steelyard::reduced_buffer([6], f32)"},
-         OnStream<kReduceStream>),
+         RoomAllocations),
     Kernel(Family::kDataMovement,
            {"steelyard::cast_reduced", "Parts of gradients in the dtype of their parameters.",
             "(Tensor self, ScalarType dtype) -> Tensor", "steelyard::cast_reduced(bf16[6], f32)"},
@@ -293,6 +288,9 @@ constexpr std::array kRows{
     Silent({"steelyard::renew_storage", "A gathered parameter gets its memory back.",
             "(Tensor self) -> ()", "steelyard::renew_storage(f32[2,3])"},
            {Renew, Renew}, GatherWork, traffic::ReadAllWriteAll),
+    Silent({"steelyard::use_stream", "What follows allocates on that stream of the device.",
+            "(int stream) -> ()", "steelyard::use_stream(1)"},
+           {allocations::None, UseStream}, work::None, traffic::None),
     Silent({"steelyard::release_storage", "A gathered parameter loses its memory.",
             "(Tensor self) -> ()", "steelyard::release_storage(f32[2,3])"},
            {Release, Release}, work::None, traffic::None),

@@ -49,9 +49,11 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
                                  .bucket = op.integer(7),
                                  .contiguous = op.boolean(8),
                                  .clips = op.real(9) != 0,
+                                 .overlaps = op.boolean(10),
                                  .replaces_linear = op.boolean(16)};
   const GatherOptions gather{.ranks = options.ranks,
                              .first_step = options.first_step,
+                             .overlaps = options.overlaps,
                              .ahead = op.integer(12),
                              .live = op.integer(13),
                              .soon = op.integer(14),

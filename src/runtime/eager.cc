@@ -269,7 +269,6 @@ class EagerRun {
     const OpDef* def = defs_[node.op];
     frame_label_ = node.frame == 0 ? kNoString : labels_[program_.frames[node.frame].op];
     own_label_ = labels_[node.op];
-    stream_ = 0;
     outputs_ = program_.results(node);
     for (ValueId id : outputs_) {
       if (id != kNoId) ++storages_[program_.values[id].storage].references;
@@ -355,7 +354,7 @@ class EagerRun {
   std::span<const ValueId> outputs_;
   StringId frame_label_ = kNoString;
   StringId own_label_ = kNoString;
-  std::uint8_t stream_ = 0;
+  std::uint8_t stream_ = 0;  // as the last kernel that chose one left it
   NodeId node_ = 0;
 };
 

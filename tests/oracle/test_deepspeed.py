@@ -158,10 +158,12 @@ def test_cuda_blocks(weigh: Weigh) -> None:
         for which in (0, 1):
             memory, truth = on_device(name, which, weigh), TRUTH[name]["peaks"][which]
             allocated.append(memory["peak"] / truth["allocated"] - 1)
+            if ".stage3" in name:
+                assert memory["peak"] == truth["allocated"], (name, which)
             reserved.append(memory["reserved_peak"] / truth["reserved"] - 1)
     assert sum(error == 0 for error in allocated) >= 0.7 * len(allocated)
     assert max(map(abs, allocated)) < 0.04
-    assert sum(error == 0 for error in reserved) >= 0.5 * len(reserved)
+    assert sum(error == 0 for error in reserved) >= 0.7 * len(reserved)
     assert max(map(abs, reserved)) < 0.4
 
 

@@ -11,6 +11,7 @@
 #include "ops/optimizers/step.h"
 #include "ops/parallel/buckets.h"
 #include "ops/parallel/engine_norm.h"
+#include "ops/parallel/streams.h"
 
 namespace steelyard::ops {
 namespace {
@@ -150,6 +151,13 @@ void ZeroOptimizer::PutIntoBucket(std::size_t place) {
 
 // reduce_ipg_grads
 void ZeroOptimizer::ReduceBucket() {
+  OnStream(d_, options_.overlaps ? kReduceStream : kComputeStream, [&] { AverageAndKeep(); });
+  filled_.clear();
+  filled_elements_ = 0;
+  Drop(apart_);
+}
+
+void ZeroOptimizer::AverageAndKeep() {
   Tensor bucket;
   if (options_.contiguous) {
     bucket =
@@ -168,9 +176,6 @@ void ZeroOptimizer::ReduceBucket() {
       d_.autograd().ClearGradient(parameter.id);
     }
   }
-  filled_.clear();
-  filled_elements_ = 0;
-  Drop(apart_);
 }
 
 // buffered_reduce_fallback

@@ -46,7 +46,7 @@ struct ZeroOptions {
   bool first_step = false;
   std::int64_t micro_steps = 1;  // of one step
   std::int64_t bucket = 0;       // reduce_bucket_size, in elements
-  bool overlaps = false;         // overlap_comm: two buckets in turn
+  bool overlaps = false;         // overlap_comm: two buckets in turn, on a stream of their own
   bool contiguous = true;        // contiguous_gradients: else gradients stay where they are
   bool clips = true;             // gradient_clipping is not 0
   bool checks_overflow = true;   // check_grad_overflow, of parameters in bfloat16
@@ -96,6 +96,7 @@ class ZeroOptimizer final : public EngineOptimizer {
   void MakeBuckets();
   void PutIntoBucket(std::size_t place);
   void ReduceBucket();
+  void AverageAndKeep();
   std::vector<Slice> SlicesOfBucket() const;
   void Average(const Tensor& bucket);
   void AverageApart();

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "ir/layout.h"
+#include "ops/parallel/streams.h"
 
 namespace steelyard::ops {
 namespace {
@@ -98,9 +99,11 @@ void Sharder::Gather(Unit& unit) {
     bytes += parameter.part.count() * BitsOf(own) / 8;
   }
   if (dtype == DType::kUInt8) count = bytes;
-  const Tensor cast = CastParts(unit);
-  unit.gathered = d_.Call("steelyard::gather_buffer", Dims{count * options_.ranks}, dtype);
-  d_.Call("steelyard::all_gather_into", unit.gathered);
+  OnStream(d_, kGatherStream, [&] {
+    const Tensor cast = CastParts(unit);
+    unit.gathered = d_.Call("steelyard::gather_buffer", Dims{count * options_.ranks}, dtype);
+    d_.Call("steelyard::all_gather_into", unit.gathered);
+  });
 }
 
 DType Sharder::ComputeDType(const Parameter& parameter) const {
@@ -287,14 +290,18 @@ void Sharder::Reduce(Unit& unit, std::vector<std::pair<ValueId, Tensor>> gradien
   }
   d_.Call("steelyard::chunk_cat_into", whole, reduced_, options_.ranks);
   while (!whole.empty()) whole.pop_back();
-  Tensor sums = d_.Call("steelyard::reduced_buffer", Dims{count}, dtype);
+  Tensor sums;
+  OnStream(d_, kReduceStream,
+           [&] { sums = d_.Call("steelyard::reduced_buffer", Dims{count}, dtype); });
   const Factors factors = FactorsOf(dtype, options_.ranks);
   const Dispatcher::FromPython python(d_);
   if (factors.before != 1) d_.Call("aten::div_.Tensor", reduced_, factors.before);
   d_.Call("steelyard::reduce_scatter_into", sums, reduced_, factors.averages);
   if (factors.after != 1) d_.Call("aten::div_.Tensor", sums, factors.after);
   const Tensor reduced = sums;  // until the function returns
-  if (dtype != own) sums = d_.Call("steelyard::cast_reduced", reduced, own);
+  if (dtype != own) {
+    OnStream(d_, kReduceStream, [&] { sums = d_.Call("steelyard::cast_reduced", reduced, own); });
+  }
   std::int64_t begin = 0;
   for (const ValueId part : parts) {
     const Dims sizes(d_.ViewOf(part).sizes()), strides(d_.ViewOf(part).strides());

@@ -14,6 +14,7 @@
 #include "ir/layout.h"
 #include "ops/parallel/buckets.h"
 #include "ops/parallel/engine_norm.h"
+#include "ops/parallel/streams.h"
 #include "support/rounding.h"
 
 namespace steelyard::ops {
@@ -183,7 +184,8 @@ void PartitionedOptimizer::PutIntoBucket(Place place) {
 void PartitionedOptimizer::ReduceBucket() {
   if (filled_.empty()) return;
   std::ranges::sort(filled_);
-  KeepParts(AverageAndScatter());
+  OnStream(d_, options_.overlaps ? kReduceStream : kComputeStream,
+           [&] { KeepParts(AverageAndScatter()); });
   filled_.clear();
   filled_elements_ = 0;
 }

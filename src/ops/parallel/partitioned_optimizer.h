@@ -33,6 +33,7 @@ struct PartitionOptions {
   std::int64_t bucket = 0;      // reduce_bucket_size, in elements
   bool contiguous = true;       // contiguous_gradients: else gradients stay where they are
   bool clips = true;            // gradient_clipping is not 0
+  bool overlaps = true;         // overlap_comm: they are reduced on a stream of its own
   bool replaces_linear = true;  // memory_efficient_linear
 };
 

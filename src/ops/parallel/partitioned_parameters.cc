@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ir/layout.h"
+#include "ops/parallel/streams.h"
 
 namespace steelyard::ops {
 namespace {
@@ -78,23 +79,31 @@ void PartitionedParameters::Gather(std::vector<Place> places) {
   std::ranges::sort(places);
   auto gathering = std::make_shared<Gathering>();
   gathering->places = places;
-  std::int64_t padded = 0;
   for (const Place place : places) {
     Parameter& parameter = parameters_[place];
     parameter.status = Status::kInFlight;
     live_ += parameter.elements;
-    padded += Padded(parameter);
     in_flight_.emplace_back(place, gathering);
   }
-  if (places.size() == 1) {
-    Parameter& parameter = parameters_[places[0]];
+  OnStream(d_, stream(), [&] { Allocate(*gathering); });
+}
+
+void PartitionedParameters::Allocate(Gathering& gathering) {
+  std::int64_t padded = 0;
+  for (const Place place : gathering.places) padded += Padded(parameters_[place]);
+  if (gathering.places.size() == 1) {
+    Parameter& parameter = parameters_[gathering.places[0]];
     GiveMemory(parameter, padded, "aten::empty");
     d_.Call("steelyard::gather_parameters", std::vector{parameter.whole}, padded);
     return;
   }
-  gathering->flat = d_.Call("steelyard::gather_buffer", Dims{padded}, dtype());
-  d_.SetRole(gathering->flat, Role::kParameter);
-  d_.Call("steelyard::gather_parameters", std::vector{gathering->flat}, padded);
+  gathering.flat = d_.Call("steelyard::gather_buffer", Dims{padded}, dtype());
+  d_.SetRole(gathering.flat, Role::kParameter);
+  d_.Call("steelyard::gather_parameters", std::vector{gathering.flat}, padded);
+}
+
+std::uint8_t PartitionedParameters::stream() const {
+  return options_.overlaps ? kGatherStream : kComputeStream;
 }
 
 // AllGatherCoalescedHandle.wait
@@ -268,7 +277,7 @@ void PartitionedParameters::Fetch(Module module, Pass pass) {
   Gather(ParametersOf(module));
   for (const Place place : ParametersOf(module)) {
     parameters_[place].users.insert(module);
-    WaitFor(place);
+    OnStream(d_, stream(), [&] { WaitFor(place); });
   }
   if (trace_ == Trace::kComplete) GatherAhead(module);
   ++step_;

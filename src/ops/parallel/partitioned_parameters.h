@@ -32,6 +32,7 @@ namespace steelyard::ops {
 struct GatherOptions {
   std::int64_t ranks = 2;
   bool first_step = false;
+  bool overlaps = true;  // overlap_comm: modules gather on a stream of its own
   // In elements.
   std::int64_t ahead = 0;  // stage3_prefetch_bucket_size
   std::int64_t live = 0;   // stage3_max_live_parameters
@@ -101,6 +102,8 @@ class PartitionedParameters {
   const std::vector<Place>& ParametersOf(Module module) const;
   void GiveMemory(Parameter& parameter, std::int64_t elements, std::string_view by);
   void Gather(std::vector<Place> places);
+  void Allocate(Gathering& gathering);
+  std::uint8_t stream() const;
   void Wait(Gathering& gathering);
   void WaitFor(Place place);
   void WaitForAll();
