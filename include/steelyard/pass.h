@@ -125,6 +125,8 @@ struct TrainOptions {
   int fused_loss = 0;  // chunks of tokens whose scores and loss are computed apart; 0: all at once
   int ranks = 1;       // processes that run the step, each on its own inputs, and average gradients
   ParallelOptions parallel = {};  // how they do
+  // Instead of a step: what `deepspeed.initialize` does, of a model that is whole on the device.
+  bool makes_engine = false;
 };
 
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.

@@ -38,8 +38,8 @@ struct MemoryUse {
   std::size_t events = 0;  // how many ran: fewer than there are if one found no room
 };
 
-// Takes blocks in the order of a timeline. Call order: Begin once, Keep*, (Allocate | Free | now)*,
-// then Finish once.
+// Takes blocks in the order of a timeline. Call order: Begin once, Keep*, (Allocate | Free |
+// EmptyCache | now)*, then Finish once.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -51,6 +51,8 @@ class Allocator {
   [[nodiscard]] virtual bool Allocate(std::uint32_t block, std::int64_t bytes,
                                       std::uint32_t stream) = 0;
   virtual void Free(std::uint32_t block) = 0;
+  // Gives back what it keeps free.
+  virtual void EmptyCache() {}
   [[nodiscard]] virtual MemoryLevels now() const = 0;
   // Whether all is as it was at the last call of this function, so that what led here would lead
   // here again.

@@ -56,7 +56,9 @@ class Run {
   bool Range(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const Event& event = timeline_.events[i];
-      if (event.bytes <= 0) {
+      if (event.bytes == 0) {
+        allocator_.EmptyCache();
+      } else if (event.bytes < 0) {
         allocator_.Free(event.block);
       } else if (!allocator_.Allocate(event.block, event.bytes,
                                       timeline_.blocks[event.block].stream)) {

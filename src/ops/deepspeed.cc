@@ -14,6 +14,7 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/parallel/engine_making.h"
 #include "ops/parallel/ranks.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -57,6 +58,12 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   }
   d.autograd().Listen(std::move(made));
   return masters;
+}
+
+// parameters, counts, ranks
+std::vector<Tensor> Make(Dispatcher& d, const OpView& op) {
+  MakeEngine(d, InGroups(d.tensors(op, 0), op.integers(1)), RanksOf(op, 2));
+  return {};
 }
 
 // `loss / gradient_accumulation_steps`, `loss * loss_scale`. The caller keeps the loss.
@@ -131,6 +138,9 @@ constexpr std::array kRows{
          "bool contiguous_gradients=True, float gradient_clipping=1.0, "
          "bool check_grad_overflow=True) -> Tensor[]",
          Enter),
+    Part("steelyard::make_engine",
+         "DeepSpeed's engine of stage 1 or 2 is made of a model's parameters, by groups.",
+         "(Tensor[] parameters, int[] counts, int ranks) -> ()", Make),
     Composite("steelyard::scale_engine_loss",
               "A loss divided by the number of micro-steps; and that, multiplied by a scale.",
               "(Tensor loss, int steps=1) -> (Tensor, Tensor)", "", Family::kControl, ScaleLoss,

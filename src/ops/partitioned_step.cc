@@ -14,6 +14,8 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/parallel/empty_cache.h"
+#include "ops/parallel/engine_making.h"
 #include "ops/parallel/partitioned_optimizer.h"
 #include "ops/parallel/ranks.h"
 #include "ops/parallel/replaced_by_engine.h"
@@ -68,6 +70,14 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   made->MakeBuffers();
   d.autograd().Listen(std::move(made));
   return masters;
+}
+
+// model, parameters, counts, ranks, reduce_bucket_size, contiguous_gradients
+std::vector<Tensor> Make(Dispatcher& d, const OpView& op) {
+  const MakingOptions options{
+      .ranks = RanksOf(op, 3), .bucket = op.integer(4), .contiguous = op.boolean(5)};
+  MakePartitionedEngine(d, d.tensors(op, 0), InGroups(d.tensors(op, 1), op.integers(2)), options);
+  return {};
 }
 
 // parts, ranks, sizes, modules, places: of each parameter how many dimensions it has and how large
@@ -229,6 +239,11 @@ constexpr std::array kRows{
          "int stage3_param_persistence_threshold=100000, bool memory_efficient_linear=True) "
          "-> Tensor[]",
          Enter),
+    Part("steelyard::make_partitioned_engine",
+         "DeepSpeed's engine of stage 3 is made of a model, of which it steps these parameters.",
+         "(Tensor[] model, Tensor[] parameters, int[] counts, int ranks, int reduce_bucket_size, "
+         "bool contiguous_gradients) -> ()",
+         Make),
     Part("steelyard::partition_parameters",
          "Tells the engine which parameters there are, how large they are as a whole, and which "
          "modules have which.",
@@ -250,6 +265,16 @@ constexpr std::array kRows{
             "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
             "steelyard::without_memory([6], f32)"},
            {.shape = WithoutMemoryShape,
+            .fusion = Fusion::kOpaque,
+            .allocations = DeviceAllocations{allocations::None, allocations::None},
+            .work = work::None,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kNone, traffic::None),
+    Kernel(Family::kDataMovement,
+           {kEmptyCacheOp, "Segments of which nothing is used go back to the device.", "() -> ()",
+            "steelyard::empty_cache()"},
+           {.shape = shape::None,
             .fusion = Fusion::kOpaque,
             .allocations = DeviceAllocations{allocations::None, allocations::None},
             .work = work::None,

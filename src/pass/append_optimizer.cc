@@ -633,6 +633,7 @@ Status AppendEngineStep(Program& program, std::vector<Group>& groups, const Pass
   }
   SY_ASSIGN_OR_RETURN(const std::vector<Stepped> stepped,
                       EnterEngine(program, parameters, options));
+  if (options.train.makes_engine) return {};
   AppendCall(program, "steelyard::take_partition_norm", {}, {}, Phase::kOptimizer);
   for (std::size_t i = 0; i < stepped.size(); ++i) {
     Group& group = groups[stepped[i].group];

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +27,7 @@
 #include "pass/accumulate.h"
 #include "pass/append_call.h"
 #include "support/choices.h"
+#include "support/rounding.h"
 
 namespace steelyard {
 namespace {
@@ -159,30 +160,16 @@ struct Part {
   std::size_t group = 0;
 };
 
-// _create_fp16_sub_groups: of the last stage's groups, each ends with the parameter that fills it.
-void PutIntoParts(const Program& program, std::size_t group, std::span<const Argument> parameters,
-                  std::int64_t size, std::vector<Part>* parts) {
-  if (size >= ElementsOf(program, parameters)) size = std::numeric_limits<std::int64_t>::max();
-  Part part{.group = group};
-  std::int64_t elements = 0;
-  for (const Argument& parameter : parameters) {
-    part.parameters.push_back(parameter);
-    elements += ElementsOf(program, {&parameter, 1});
-    if (elements < size && &parameter != &parameters.back()) continue;
-    parts->push_back(std::exchange(part, {.group = group}));
-    elements = 0;
-  }
-}
-
-std::int64_t SubGroupSize(const Program& program, std::span<const Argument> options) {
-  constexpr std::string_view kName = "sub_group_size";
+// An option of stage 3: as it is given, else as the engine has it itself.
+Argument OptionNamed(std::string_view name, const Program& program,
+                     std::span<const Argument> options) {
   for (const Argument& option : options) {
-    if (program.text(option.name) == kName) return option.dim.number();
+    if (program.text(option.name) == name) return option;
   }
   for (const Param& param : OptionParams(kEnterPartitioned)) {
-    if (param.name == kName) return ReadValue(param, param.default_text)->dim.number();
+    if (param.name == name) return *ReadValue(param, param.default_text);
   }
-  return 0;
+  return Argument::None();
 }
 
 class Entering {
@@ -193,12 +180,18 @@ class Entering {
   Result<std::vector<Stepped>> Run(std::span<const std::vector<Argument>> groups) {
     SY_ASSIGN_OR_RETURN(given_, ReadOptions(program_, train_));
     const bool is_apart = ZeroStage(train_.parallel) == kGatheringStage;
-    const std::int64_t size =
-        is_apart ? SubGroupSize(program_, given_) : std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      PutIntoParts(program_, i, groups[i], size, &parts_);
+      if (is_apart) {
+        PutIntoParts(i, groups[i]);
+      } else {
+        parts_.push_back({.parameters = groups[i], .group = i});
+      }
     }
     std::vector<Stepped> stepped;
+    if (train_.makes_engine) {
+      Make(is_apart);
+      return stepped;
+    }
     for (const Part& part : parts_) {
       std::int64_t elements = ElementsOf(program_, part.parameters);
       if (!is_apart) elements = ops::PartitionOf(elements, train_.ranks);
@@ -218,8 +211,30 @@ class Entering {
   }
 
  private:
-  // `own`: what only one of the rows has.
-  void Enter(Program& program, const Argument& own, bool first_step) const {
+  // _create_fp16_sub_groups: each ends with the parameter that fills it.
+  void PutIntoParts(std::size_t group, std::span<const Argument> parameters) {
+    const std::int64_t size = OptionNamed("sub_group_size", program_, given_).dim.number();
+    std::int64_t all = 0;
+    for (const Argument& parameter : parameters) all += KeptOf(parameter);
+    Part part{.group = group};
+    std::int64_t elements = 0;
+    for (const Argument& parameter : parameters) {
+      part.parameters.push_back(parameter);
+      elements += KeptOf(parameter);
+      if ((size >= all || elements < size) && &parameter != &parameters.back()) continue;
+      parts_.push_back(std::exchange(part, {.group = group}));
+      elements = 0;
+    }
+  }
+
+  // Elements that a process keeps of a parameter in stage 3, whole or not as the program has it.
+  std::int64_t KeptOf(const Argument& parameter) const {
+    const std::int64_t elements = ElementsOf(program_, {&parameter, 1});
+    return train_.makes_engine ? DivideUp(elements, std::int64_t{train_.ranks}) : elements;
+  }
+
+  // Its parameters, and how many are stepped at once.
+  std::array<Argument, 2> PartsOf(Program& program) const {
     std::vector<Argument> parameters;
     std::vector<std::int64_t> counts;
     for (const Part& part : parts_) {
@@ -227,9 +242,43 @@ class Entering {
       counts.push_back(static_cast<std::int64_t>(part.parameters.size()));
     }
     const Argument list = Argument::OfList(program.AddArguments(parameters));
-    const Argument ints = IntsArgument(program, counts);
+    return {list, IntsArgument(program, counts)};
+  }
+
+  void Make(bool is_apart) {
+    std::vector<Argument> args;
+    if (is_apart) args.push_back(AllParameters());
+    std::ranges::copy(PartsOf(program_), std::back_inserter(args));
+    args.push_back(Argument::OfInt(std::int64_t{train_.ranks}));
+    if (is_apart) {
+      for (const std::string_view name : {"reduce_bucket_size", "contiguous_gradients"}) {
+        args.push_back(OptionNamed(name, program_, given_));
+        args.back().name = kNoString;
+      }
+    }
+    Graph& main = program_.main();
+    main.nodes.clear();
+    main.outputs.clear();
+    program_.repeat = {};
+    AppendCall(program_, is_apart ? "steelyard::make_partitioned_engine" : "steelyard::make_engine",
+               args, {}, Phase::kForward);
+  }
+
+  // Each once, in the model's order.
+  Argument AllParameters() {
+    std::vector<Argument> all;
+    for (const NamedTensor& parameter : program_.parameters) {
+      if (parameter.value == kNoId || parameter.tied_to != kNoId) continue;
+      all.push_back(Argument::OfValue(parameter.value));
+    }
+    return Argument::OfList(program_.AddArguments(all));
+  }
+
+  // `own`: what only one of the rows has.
+  void Enter(Program& program, const Argument& own, bool first_step) const {
+    const auto [list, counts] = PartsOf(program);
     std::vector<Argument> args{list,
-                               ints,
+                               counts,
                                own,
                                Argument::OfInt(std::int64_t{train_.ranks}),
                                Argument::OfInt(std::int64_t{rank()}),

@@ -23,7 +23,8 @@ struct Stepped {
   std::size_t group = 0;
 };
 
-// Begins the program with the engine, and gives what it steps, in this order.
+// Begins the program with the engine, and gives what it steps, in this order. Where a program is
+// asked for that makes the engine, all of it becomes that.
 Result<std::vector<Stepped>> EnterEngine(Program& program,
                                          std::span<const std::vector<Argument>> groups,
                                          const PassOptions& options);

@@ -179,6 +179,7 @@ bool SharesLayers(const ParallelOptions& options) {
 Result<Program> Parallelize(Program program, const TrainOptions& options) {
   SY_RETURN_IF_ERROR(Check(options));
   if (Shards(options.parallel)) return FullyShard(std::move(program), options);
+  if (options.makes_engine) return program;  // of which all is whole
   if (ZeroStage(options.parallel) == kGatheringStage) {
     return PartitionModules(std::move(program), options);
   }

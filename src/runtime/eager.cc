@@ -14,6 +14,7 @@
 
 #include "ir/release_order.h"
 #include "ops/op_def.h"
+#include "ops/parallel/empty_cache.h"
 #include "runtime/residents.h"
 
 namespace steelyard {
@@ -96,6 +97,7 @@ class EagerRun {
       const std::string_view name = program.op_name(op);
       const OpDef* def = FindOp(OpName::FromRuntime(name));
       defs_.push_back(def);
+      if (name == ops::kEmptyCacheOp) empty_cache_ = op;
       labels_.push_back(timeline_.labels.Intern(LabelOfOperator(name)));
     }
     timeline_.events.reserve(program.main().nodes.size());
@@ -277,6 +279,10 @@ class EagerRun {
       Drop(program_.args(node)[0].value);
       return;
     }
+    if (node.op == empty_cache_) {
+      timeline_.events.push_back({.block = kNoBlock, .label = own_label_, .node = node_});
+      return;
+    }
     if (def != nullptr && node.refusal == kNoString) {
       const Plan plan = PlanOf(node, *def);
       scratch_.clear();
@@ -354,6 +360,7 @@ class EagerRun {
   std::span<const ValueId> outputs_;
   StringId frame_label_ = kNoString;
   StringId own_label_ = kNoString;
+  OpId empty_cache_ = kNoId;
   std::uint8_t stream_ = 0;  // as the last kernel that chose one left it
   NodeId node_ = 0;
 };

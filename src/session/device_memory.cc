@@ -93,16 +93,33 @@ std::vector<ResidentBlock> ResidentBlocks(const Program& kernels, const Timeline
   return residents;
 }
 
-Result<std::optional<FirstStep>> RunFirstStep(const Program& program, const WeighOptions& options) {
-  const bool trains = !options.train.optimizer.empty();
-  const bool differs = trains || cuda::IsBefore(options.target, cuda::kWorkspacesAreFreed);
-  if (!Caches(options) || !differs || options.train.first_step) return std::nullopt;
-  WeighOptions first = options;
-  first.train.first_step = trains;
-  SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(program, PassesOf(first)));
+namespace {
+
+Result<EarlierRun> RunAs(const Program& program, const WeighOptions& options) {
+  SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(program, PassesOf(options)));
   Timeline timeline = RunEager(lowered.kernels, options.target);
   std::vector<ResidentBlock> residents = ResidentBlocks(lowered.kernels, timeline);
-  return FirstStep{.timeline = std::move(timeline), .residents = std::move(residents)};
+  return EarlierRun{.timeline = std::move(timeline), .residents = std::move(residents)};
+}
+
+}  // namespace
+
+Result<EarlierRuns> RunEarlier(const Program& program, const WeighOptions& options) {
+  EarlierRuns runs;
+  if (!Caches(options)) return runs;
+  const bool trains = !options.train.optimizer.empty();
+  if (trains && ZeroStage(options.train.parallel) > 0) {
+    WeighOptions making = options;
+    making.train.first_step = making.train.makes_engine = true;
+    SY_ASSIGN_OR_RETURN(runs.making, RunAs(program, making));
+  }
+  const bool differs = trains || cuda::IsBefore(options.target, cuda::kWorkspacesAreFreed);
+  if (differs && !options.train.first_step) {
+    WeighOptions first = options;
+    first.train.first_step = trains;
+    SY_ASSIGN_OR_RETURN(runs.first_step, RunAs(program, first));
+  }
+  return runs;
 }
 
 namespace {
@@ -121,17 +138,35 @@ Result<AllocatorSettings> SettingsOf(std::string_view text, const Target& target
   return settings;
 }
 
-DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& kernels,
-                           const Timeline& timeline, const WeighOptions& options,
-                           const std::optional<FirstStep>& first) {
-  const Target& target = options.target;
+// The steps, and what is there before them.
+struct Course {
+  std::vector<ResidentBlock> residents;
+  std::vector<const Timeline*> steps;
+};
+
+Course CourseOf(const Program& kernels, const Timeline& timeline, const WeighOptions& options,
+                const std::optional<EarlierRun>& first) {
   const bool trains = !options.train.optimizer.empty();
   const bool keeps_cache = std::ranges::any_of(
       kernels.values, [](const Value& value) { return value.role == Role::kCache; });
-  std::vector<const Timeline*> steps((trains && !first) || keeps_cache ? 1 : 3, &timeline);
-  if (first) steps[0] = &first->timeline;
-  const std::vector<ResidentBlock> residents =
-      first ? first->residents : ResidentBlocks(kernels, timeline);
+  Course course;
+  course.steps.assign((trains && !first) || keeps_cache ? 1 : 3, &timeline);
+  if (first) course.steps[0] = &first->timeline;
+  course.residents = first ? first->residents : ResidentBlocks(kernels, timeline);
+  return course;
+}
+
+// Whether the device has room for a whole model, of which an engine is made.
+bool HasRoom(const EarlierRun& making, const AllocatorSettings& settings,
+             const DeviceMemory& device) {
+  const std::array step{&making.timeline};
+  return !RunSteps(making.residents, step, settings, device).out_of_memory;
+}
+
+DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& kernels,
+                           const Timeline& timeline, const WeighOptions& options,
+                           const EarlierRuns& earlier) {
+  const Target& target = options.target;
   DeviceMemoryReport report;
   report.total = target.memory;
   if (const DeviceSpec* device = FindDevice(target.name)) {
@@ -139,11 +174,17 @@ DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& ker
     use.ranks = options.train.ranks;
     report.overhead = ProcessBytes(*device, use);
   }
-  report.use =
-      RunSteps(residents, steps, settings, DeviceMemory(target.memory, report.overhead.high));
+  const DeviceMemory device(target.memory, report.overhead.high);
+  Course course = CourseOf(kernels, timeline, options, earlier.first_step);
+  // A model for which there is no room was made in parts.
+  if (earlier.making && HasRoom(*earlier.making, settings, device)) {
+    course.residents = earlier.making->residents;
+    course.steps.insert(course.steps.begin(), &earlier.making->timeline);
+  }
+  report.use = RunSteps(course.residents, course.steps, settings, device);
   if (report.use.out_of_memory) {
     // What it would take, had the device enough.
-    ReservedUse use = RunSteps(residents, steps, settings, DeviceMemory::Unlimited());
+    ReservedUse use = RunSteps(course.residents, course.steps, settings, DeviceMemory::Unlimited());
     use.out_of_memory = report.use.out_of_memory;
     use.step = report.use.step;
     use.event = report.use.event;
@@ -172,19 +213,18 @@ std::vector<std::string_view> TextsOf(const std::vector<std::string>& alloc_conf
 }  // namespace
 
 Result<DeviceMemoryReport> RunOnDevice(const Program& kernels, const Timeline& timeline,
-                                       const WeighOptions& options,
-                                       const std::optional<FirstStep>& first) {
+                                       const WeighOptions& options, const EarlierRuns& earlier) {
   const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
   SY_ASSIGN_OR_RETURN(
       const AllocatorSettings settings,
       SettingsOf(texts.empty() ? std::string_view() : texts.front(), options.target));
-  return RunWith(settings, kernels, timeline, options, first);
+  return RunWith(settings, kernels, timeline, options, earlier);
 }
 
 Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
                                                       const Timeline& timeline,
                                                       const WeighOptions& options,
-                                                      const std::optional<FirstStep>& first,
+                                                      const EarlierRuns& earlier,
                                                       const DeviceMemoryReport& device) {
   std::vector<AllocatorTrial> trials;
   const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
@@ -192,7 +232,7 @@ Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
   for (const std::string_view text : texts) {
     SY_ASSIGN_OR_RETURN(const AllocatorSettings settings, SettingsOf(text, options.target));
     const DeviceMemoryReport report =
-        text == texts.front() ? device : RunWith(settings, kernels, timeline, options, first);
+        text == texts.front() ? device : RunWith(settings, kernels, timeline, options, earlier);
     trials.push_back({.settings = std::string(text),
                       .reserved = report.use.reserved,
                       .inactive = report.use.inactive,
@@ -227,12 +267,12 @@ Result<std::vector<Target>> DevicesNamed(std::span<const std::string> names) {
 }
 
 Result<DeviceFit> FitOn(const Program& program, const WeighOptions& options) {
-  SY_ASSIGN_OR_RETURN(const std::optional<FirstStep> first, RunFirstStep(program, options));
+  SY_ASSIGN_OR_RETURN(const EarlierRuns earlier, RunEarlier(program, options));
   SY_ASSIGN_OR_RETURN(Lowered lowered, Lower(program, PassesOf(options)));
   std::optional<GraphRun> graph;
   SY_ASSIGN_OR_RETURN(const Timeline timeline, RunAsChosen(options, &lowered.kernels, &graph));
   SY_ASSIGN_OR_RETURN(const DeviceMemoryReport device,
-                      RunOnDevice(lowered.kernels, timeline, options, first));
+                      RunOnDevice(lowered.kernels, timeline, options, earlier));
   return DeviceFit{.name = options.target.name,
                    .total = device.total,
                    .allocated = device.use.allocated,

@@ -15,20 +15,25 @@
 
 namespace steelyard {
 
-// The timeline of the first step before a steady one, and what is resident before it.
-struct FirstStep {
+// A timeline, and what is resident before it.
+struct EarlierRun {
   Timeline timeline;
   std::vector<ResidentBlock> residents;
+};
+
+// What ran before the step that is weighed. An allocator finds what it left.
+struct EarlierRuns {
+  std::optional<EarlierRun> making;      // of an engine that takes a whole model
+  std::optional<EarlierRun> first_step;  // before a steady one
 };
 
 // Whether the device has an allocator that keeps what is freed.
 [[nodiscard]] bool Caches(const WeighOptions& options);
 
-// The first of the steps of which `program`, as imported, is to be weighed the steady one; nothing
-// where no allocator keeps what it left, or where the first itself or a forward pass is weighed.
-// Returns the errors of passes.
-[[nodiscard]] Result<std::optional<FirstStep>> RunFirstStep(const Program& program,
-                                                            const WeighOptions& options);
+// The making of the engine that runs the steps of `program`, as imported, and the first of these if
+// the steady one is to be weighed; nothing where no allocator keeps what they left. Returns the
+// errors of passes.
+[[nodiscard]] Result<EarlierRuns> RunEarlier(const Program& program, const WeighOptions& options);
 
 // Each storage that is resident before `timeline`, that of `kernels`, as `module.to("cuda")` moves
 // them: those of a module's children before its own, parameters before buffers; then inputs, and
@@ -43,14 +48,14 @@ struct FirstStep {
 [[nodiscard]] Result<DeviceMemoryReport> RunOnDevice(const Program& kernels,
                                                      const Timeline& timeline,
                                                      const WeighOptions& options,
-                                                     const std::optional<FirstStep>& first);
+                                                     const EarlierRuns& earlier);
 
 // The same once for each of `alloc_conf`, the least reserved first; nothing where there are not
 // several. Equal ones stay in the order in which they were given. `device` is what `RunOnDevice`
 // told of the first.
 [[nodiscard]] Result<std::vector<AllocatorTrial>> CompareAllocators(
     const Program& kernels, const Timeline& timeline, const WeighOptions& options,
-    const std::optional<FirstStep>& first, const DeviceMemoryReport& device);
+    const EarlierRuns& earlier, const DeviceMemoryReport& device);
 
 // What `program`, as imported, takes of the device of the options; nothing else of it is weighed.
 // Requires: `Caches`. Returns the errors of passes.

@@ -112,8 +112,7 @@ Status Prepare(Program program, const WeighOptions& options, Weighing* weighing)
   return {};
 }
 
-Status Analyze(const Convention& convention, const std::optional<FirstStep>& first,
-               Weighing* weighing) {
+Status Analyze(const Convention& convention, const EarlierRuns& earlier, Weighing* weighing) {
   auto analyses = std::make_unique<Analyses>();
   const Program& kernels = weighing->kernels;
   const Target& target = weighing->options.target;
@@ -145,9 +144,9 @@ Status Analyze(const Convention& convention, const std::optional<FirstStep>& fir
   analyses->kinds = CountKinds(kernels, analyses->work, weighing->timeline, analyses->peak.live);
   if (Caches(weighing->options)) {
     SY_ASSIGN_OR_RETURN(analyses->device,
-                        RunOnDevice(kernels, weighing->timeline, weighing->options, first));
+                        RunOnDevice(kernels, weighing->timeline, weighing->options, earlier));
     SY_ASSIGN_OR_RETURN(weighing->allocators,
-                        CompareAllocators(kernels, weighing->timeline, weighing->options, first,
+                        CompareAllocators(kernels, weighing->timeline, weighing->options, earlier,
                                           *analyses->device));
     analyses->memory = {.peak = analyses->device->use.allocated,
                         .bound = analyses->device->use.requested};
@@ -180,9 +179,9 @@ Result<Weighing> WeighProgram(Program program, const WeighOptions& options,
                               const Convention& convention) {
   Weighing weighing;
   weighing.options = options;
-  SY_ASSIGN_OR_RETURN(const std::optional<FirstStep> first, RunFirstStep(program, options));
+  SY_ASSIGN_OR_RETURN(const EarlierRuns earlier, RunEarlier(program, options));
   SY_RETURN_IF_ERROR(Prepare(std::move(program), options, &weighing));
-  SY_RETURN_IF_ERROR(Analyze(convention, first, &weighing));
+  SY_RETURN_IF_ERROR(Analyze(convention, earlier, &weighing));
   return weighing;
 }
 

@@ -150,21 +150,14 @@ def test_cuda_requests(name: str, which: int, weigh: Weigh) -> None:
     )
 
 
-def test_cuda_blocks(weigh: Weigh) -> None:
-    """What is allocated and reserved for them depends on where things lay while the engine
-    was made, which is not known."""
-    allocated, reserved = [], []
-    for name in ON_CUDA:
-        for which in (0, 1):
-            memory, truth = on_device(name, which, weigh), TRUTH[name]["peaks"][which]
-            allocated.append(memory["peak"] / truth["allocated"] - 1)
-            if ".stage3" in name:
-                assert memory["peak"] == truth["allocated"], (name, which)
-            reserved.append(memory["reserved_peak"] / truth["reserved"] - 1)
-    assert sum(error == 0 for error in allocated) >= 0.7 * len(allocated)
-    assert max(map(abs, allocated)) < 0.04
-    assert sum(error == 0 for error in reserved) >= 0.7 * len(reserved)
-    assert max(map(abs, reserved)) < 0.4
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("name", ON_CUDA)
+def test_cuda_blocks(name: str, which: int, weigh: Weigh) -> None:
+    """Streams, and what the making of the engine has left, decide where blocks lie."""
+    memory, truth = on_device(name, which, weigh), TRUTH[name]["peaks"][which]
+    assert memory["peak"] == truth["allocated"]
+    assert memory["reserved_peak"] == truth["reserved"]
+    assert memory["segments"] == truth["segments"]
 
 
 def test_what_a_file_does_not_tell(weigh: Weigh) -> None:

@@ -34,6 +34,7 @@ class TimelineAllocator final : public Allocator {
   [[nodiscard]] bool Allocate(std::uint32_t block, std::int64_t bytes,
                               std::uint32_t stream) override;
   void Free(std::uint32_t block) override;
+  void EmptyCache() override { device_.EmptyCache(); }
   [[nodiscard]] MemoryLevels now() const override;
   [[nodiscard]] bool Settled() override;
   MemoryLevels Finish() override;
