@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/layout.h"
@@ -229,25 +230,58 @@ std::vector<Allocations::Scratch> MakeIndices(const OpView& op, const Advanced& 
   return out;
 }
 
-// The same on CUDA, where masks are searched.
-std::vector<Allocations::Scratch> MakeIndicesOnCuda(const OpView& op, const Advanced& plan,
-                                                    bool casts, Allocations& memory) {
-  std::vector<Allocations::Scratch> out;
-  const std::int64_t chosen = plan.joint.empty() ? 1 : plan.joint[plan.joint.size() - 1];
-  for (const TensorView& index : Defined(op.tensors(1))) {
-    if (!IsMask(index)) continue;
-    const cuda::Searched in = cuda::SearchedIn(index);
-    const cuda::Search search = cuda::BeginSearch(in, op.target(), memory);
-    const Count positions = Count(chosen) * index.rank();
-    out.push_back(memory.Allocate(allocations::Bytes(positions, DType::kInt64)));
-    cuda::EndSearch(search, in, op.target(), memory);
+// The lists of positions that indices are read from on CUDA. Masks are searched, each for as many
+// lists as it has dimensions; int32 is cast to int64.
+class ListsOnCuda {
+ public:
+  // How long the casts are: as long as their indices, or as what these are expanded to.
+  enum class Casts { kOfIndices, kOfExpanded };
+
+  ListsOnCuda(const OpView& op, const Advanced& plan, Casts casts, Allocations& memory)
+      : memory_(memory) {
+    const std::int64_t chosen = plan.joint.empty() ? 1 : plan.joint[plan.joint.size() - 1];
+    for (const TensorView& index : Defined(op.tensors(1))) {
+      if (!IsMask(index)) {
+        of_index_.emplace_back();
+        continue;
+      }
+      const cuda::Searched in = cuda::SearchedIn(index);
+      const cuda::Search search = cuda::BeginSearch(in, op.target(), memory);
+      const Count positions = Count(chosen) * index.rank();
+      const auto found = memory.Allocate(allocations::Bytes(positions, DType::kInt64));
+      of_index_.insert(of_index_.end(), static_cast<std::size_t>(index.rank()), found);
+      cuda::EndSearch(search, in, op.target(), memory);
+    }
+    for (std::size_t i = 0; i < plan.indices.size(); ++i) {
+      if (plan.indices[i].dtype != DType::kInt32) continue;
+      const Dims& sizes = casts == Casts::kOfExpanded ? plan.joint : plan.indices[i].sizes;
+      Replace(i, allocations::Bytes(work::Elements(sizes), DType::kInt64));
+    }
   }
-  const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
-  for (const Index& index : plan.indices) {
-    if (casts && index.dtype == DType::kInt32) out.push_back(memory.Allocate(bytes));
+
+  // A copy in place of a list, which goes if no other index reads it.
+  void Replace(std::size_t i, std::int64_t bytes) {
+    const auto copy = memory_.Allocate(bytes);
+    Release(i);
+    of_index_[i] = copy;
   }
-  return out;
-}
+
+  void FreeForwards() {
+    for (std::size_t i = 0; i < of_index_.size(); ++i) Release(i);
+  }
+  void FreeBackwards() {
+    for (std::size_t i = of_index_.size(); i-- > 0;) Release(i);
+  }
+
+ private:
+  void Release(std::size_t i) {
+    const auto held = std::exchange(of_index_[i], std::nullopt);
+    if (held && std::ranges::find(of_index_, held) == of_index_.end()) memory_.Free(*held);
+  }
+
+  Allocations& memory_;
+  std::vector<std::optional<Allocations::Scratch>> of_index_;  // those that were made
+};
 
 void IndexAllocations(const OpView& op, Allocations& memory) {
   const std::vector<Allocations::Scratch> made = MakeIndices(op, PlanOf(op), memory);
@@ -255,20 +289,24 @@ void IndexAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
 }
 
-void IndexOnCuda(const OpView& op, Allocations& memory) {
-  const Advanced plan = PlanOf(op);
-  std::vector<Allocations::Scratch> made = MakeIndicesOnCuda(op, plan, /*casts=*/true, memory);
+// The kernels read all lists at the same strides.
+void LayOutAlike(const Advanced& plan, ListsOnCuda& lists) {
   std::vector<Dims> strides;
   strides.reserve(plan.indices.size());
   for (const Index& index : plan.indices) strides.push_back(ExpandedStrides(index, plan.joint));
-  if (!LieAlike(strides)) {
-    const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
-    for (const Dims& s : strides) {
-      if (!IsContiguous(plan.joint, s)) made.push_back(memory.Allocate(bytes, "aten::empty"));
-    }
+  if (LieAlike(strides)) return;
+  const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (!IsContiguous(plan.joint, strides[i])) lists.Replace(i, bytes);
   }
+}
+
+void IndexOnCuda(const OpView& op, Allocations& memory) {
+  const Advanced plan = PlanOf(op);
+  ListsOnCuda lists(op, plan, ListsOnCuda::Casts::kOfExpanded, memory);
+  LayOutAlike(plan, lists);
   memory.Output(0);
-  for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
+  lists.FreeBackwards();
 }
 
 // --- index_put ----------------------------------------------------------------------------------
@@ -276,7 +314,7 @@ void IndexOnCuda(const OpView& op, Allocations& memory) {
 // One value written through masks is a masked_fill, whose extent does not matter.
 bool FillsMasks(const OpView& op) {
   const std::vector<TensorView> indices = Defined(op.tensors(1));
-  return op.tensor(2).count() == 1 && !indices.empty() &&
+  return !op.boolean(3) && op.tensor(2).count() == 1 && !indices.empty() &&
          std::ranges::all_of(indices, [](const TensorView& index) { return IsMask(index); });
 }
 
@@ -320,6 +358,12 @@ void IndexPutAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i], "aten::_index_put_impl_");
 }
 
+// As indices lie once they are int64.
+Dims CastStrides(const Index& index) {
+  return index.dtype == DType::kInt64 ? index.strides
+                                      : EmptyLikeStrides(index.sizes, index.strides);
+}
+
 // The least and the largest of the indices, and whether they lie within the dimension.
 void CheckOnCuda(const OpView& op, const Index& index, const Dims& joint, Allocations& memory) {
   const DType dtype = DType::kInt64;
@@ -327,9 +371,11 @@ void CheckOnCuda(const OpView& op, const Index& index, const Dims& joint, Alloca
   const auto largest = memory.Allocate(BitsOf(dtype) / 8),
              least = memory.Allocate(BitsOf(dtype) / 8);
   std::optional<Allocations::Scratch> dense;
-  const bool whole = std::ranges::equal(Sizes(index.sizes), Sizes(joint));
-  if (!whole || !IsContiguous(index.sizes, index.strides))
-    dense = memory.Allocate(allocations::Bytes(work::Elements(joint), dtype));
+  // One that is not repeated is expanded by dimensions of size 1 alone, and lies as it did.
+  const std::int64_t elements = work::Elements(joint).value();
+  const bool repeated = work::Elements(index.sizes).value() != elements;
+  if (repeated || !IsContiguous(index.sizes, CastStrides(index)))
+    dense = memory.Allocate(allocations::Bytes(elements, dtype));
   cuda::Stage(op, {joint, strides}, dtype, ~shape::DimSet{0},
               {.bytes = 2 * BitsOf(dtype) / 8, .fits_result = false}, memory);
   allocations::Free(dense, memory);
@@ -338,29 +384,56 @@ void CheckOnCuda(const OpView& op, const Index& index, const Dims& joint, Alloca
   memory.Free(largest);
 }
 
-// Elements of a row: of the dimensions behind those that are indexed, or of all others where these
-// do not lie next to each other.
+// The operand with the indexed dimensions in front where they do not lie next to each other: how
+// many elements a row has, and whether rows are copied to lie so.
 struct Rows {
   std::int64_t length = 1;
   bool moved = false;
 };
-Rows RowsOf(const OpView& op) {
+Rows RowsOf(const OpView& op, const Advanced& plan) {
   const TensorView self = op.self();
-  const std::vector<TensorView> indices = op.tensors(1);
-  int first = self.rank(), last = -1, given = 0;
-  for (int i = 0; i < static_cast<int>(indices.size()); ++i) {
-    if (!indices[static_cast<std::size_t>(i)].defined()) continue;
-    first = std::min(first, i);
-    last = i;
-    ++given;
+  const auto given = ForDimensions(self, op.tensors(1), 0);
+  const auto indexed = [&](int d) { return given[static_cast<std::size_t>(d)].has_value(); };
+  int last = 0;
+  Dims dims, sizes, strides;  // the indexed ones, then the others
+  for (const bool in_front : {true, false}) {
+    for (int d = 0; d < self.rank(); ++d) {
+      if (indexed(d) == in_front) dims.push_back(d);
+      if (indexed(d)) last = d;
+    }
   }
-  Rows rows{.moved = last - first + 1 != given};
-  for (int i = 0; i < self.rank(); ++i) {
-    const bool indexed =
-        i < static_cast<int>(indices.size()) && indices[static_cast<std::size_t>(i)].defined();
-    if (!indexed && (rows.moved || i > last)) rows.length *= self.size(i);
+  const bool adjacent = plan.before > 0 || last + 1 == static_cast<int>(plan.indices.size());
+  const Dims of_self = ContiguousStrides(Dims(self.sizes()));
+  Rows rows;
+  for (const std::int64_t at : std::span<const std::int64_t>(dims)) {
+    const int d = static_cast<int>(at);
+    sizes.push_back(self.size(d));
+    strides.push_back(of_self[d]);
+    if (!indexed(d) && (!adjacent || d > last)) rows.length *= self.size(d);
   }
+  rows.moved = !adjacent && !IsContiguous(sizes, strides);
   return rows;
+}
+
+// The number of the row that each place of the indices stands for, in order. The first index says
+// how they lie before.
+Allocations::Scratch RowNumbersOnCuda(const OpView& op, const Advanced& plan, bool checked,
+                                      Allocations& memory) {
+  const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
+  std::optional<Allocations::Scratch> places;
+  for (const Index& index : plan.indices) {
+    if (checked) CheckOnCuda(op, index, plan.joint, memory);
+    const auto wrapped = memory.Allocate(bytes), scaled = memory.Allocate(bytes);
+    memory.Free(wrapped);
+    places ? memory.Free(scaled) : void(places = scaled);
+  }
+  return places.value();
+}
+bool RowNumbersLieInOrder(const Advanced& plan) {
+  const Index& first = plan.indices.front();
+  const Dims expanded =
+      ExpandedStrides({.sizes = first.sizes, .strides = CastStrides(first)}, plan.joint);
+  return IsContiguous(plan.joint, EmptyLikeStrides(plan.joint, expanded));
 }
 
 // Indexing.cu: rows that are added are put in order first: places of rows in one list, sorted with
@@ -370,48 +443,42 @@ void AccumulateOnCuda(const OpView& op, bool checked, Allocations& memory) {
   const TensorView self = op.self(), values = op.tensor(2);
   const std::int64_t count = work::Elements(plan.joint).value();
   if (count == 0) return;
-  std::vector<Allocations::Scratch> casts;
-  for (const Index& index : plan.indices) {
-    const std::int64_t elements = work::Elements(index.sizes).value();
-    if (index.dtype == DType::kInt32)
-      casts.push_back(memory.Allocate(allocations::Bytes(elements, DType::kInt64)));
-  }
   const auto copy = cuda::Contiguous(self, memory);
-  const std::int64_t bytes = allocations::Bytes(count, DType::kInt64);
-  std::optional<Allocations::Scratch> places;
-  for (const Index& index : plan.indices) {
-    if (checked) CheckOnCuda(op, index, plan.joint, memory);
-    const auto wrapped = memory.Allocate(bytes), scaled = memory.Allocate(bytes);
-    memory.Free(wrapped);
-    places ? memory.Free(scaled) : void(places = scaled);
-  }
-  for (const auto cast : casts) memory.Free(cast);
+  ListsOnCuda lists(op, plan, ListsOnCuda::Casts::kOfIndices, memory);
+  Allocations::Scratch places = RowNumbersOnCuda(op, plan, checked, memory);
+  lists.FreeForwards();
   if (values.count() == 0) {
-    allocations::Free(places, memory);
+    memory.Free(places);
     return allocations::Free(copy, memory);
   }
   const std::int64_t written = work::Elements(plan.sizes).value();
   const bool expands = values.count() != written || !values.is_contiguous();
   const auto dense = memory.Allocate(expands ? allocations::Bytes(written, values.dtype()) : 0);
-  const Rows rows = RowsOf(op);
+  const std::int64_t bytes = allocations::Bytes(count, DType::kInt64);
+  const Rows rows = RowsOf(op, plan);
   const auto moved = memory.Allocate(rows.moved ? self.bytes() : 0);
+  if (!RowNumbersLieInOrder(plan)) {
+    const auto in_order = memory.Allocate(bytes);
+    memory.Free(places);
+    places = in_order;
+  }
   const auto sorted = memory.Allocate(bytes), origins = memory.Allocate(bytes),
              range = memory.Allocate(bytes);
   const std::int64_t largest = (self.count() - 1) / std::max<std::int64_t>(rows.length, 1);
   const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
   memory.Free(memory.Allocate(cuda::SortPairsBytes(count, bits, op.target())));
   for (const auto scratch : {range, origins, sorted, moved, dense}) memory.Free(scratch);
-  allocations::Free(places, memory);
+  memory.Free(places);
   allocations::Free(copy, memory);
 }
 
 void IndexPutOnCuda(const OpView& op, Allocations& memory) {
   if (FillsMasks(op) || Defined(op.tensors(1)).empty()) return;
-  const bool adds = op.boolean(3);
-  const std::vector<Allocations::Scratch> made =
-      MakeIndicesOnCuda(op, PutPlan(op), /*casts=*/!adds, memory);
-  if (adds) AccumulateOnCuda(op, !op.boolean(4), memory);
-  for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
+  if (op.boolean(3)) return AccumulateOnCuda(op, !op.boolean(4), memory);
+  const Advanced plan = PutPlan(op);
+  ListsOnCuda lists(op, plan, ListsOnCuda::Casts::kOfExpanded, memory);
+  LayOutAlike(plan, lists);
+  lists.FreeForwards();
 }
 
 Work IndexPutWork(const OpView& op) {

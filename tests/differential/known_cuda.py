@@ -113,8 +113,10 @@ def has_long_rows(call: Call) -> bool:
 
 
 def fills_masks(call: Call) -> bool:
-    """Whether one value is written where masks hold."""
+    """Whether one value is written, not added, where masks hold."""
     values = argument(call, 2, "values")
+    if argument(call, 3, "accumulate"):
+        return False
     indices = argument(call, 1, "indices")
     return (
         isinstance(values, Tensor)

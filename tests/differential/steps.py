@@ -177,8 +177,10 @@ class MadeStep(Made):
         outputs = self.forward()
         self.wanted = [y is not None and y.requires_grad for y in outputs]
         self.is_complex = [y is not None and y.is_complex() for y in outputs]
-        for i, is_wanted in enumerate(self.wanted):
-            if not is_wanted:
+        # As a tuple of variables goes: from its end, the last one after all others.
+        places = list(range(len(outputs)))[::-1]
+        for i in places[1:] + places[:1]:
+            if not self.wanted[i]:
                 outputs[i] = None
         reduce = getattr(torch.ops.aten, self.step.reduction).default
         kept = [y for y in outputs if y is not None]
