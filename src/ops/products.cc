@@ -166,9 +166,7 @@ std::vector<Tensor> OldMultiplyChain(Dispatcher& d, const OpView& op) {
 shape::DimSet SetOf(const OpView& op, int i, int rank) {
   shape::DimSet set = 0;
   for (const std::int64_t dim : op.integers(i)) {
-    if (dim < 0 || dim >= rank)
-      Refuse(fmt::format("{} dimensions have no dimension {}", rank, dim));
-    set |= shape::DimSet{1} << dim;
+    set |= shape::DimSet{1} << shape::WrapDim(dim, rank);
   }
   return set;
 }

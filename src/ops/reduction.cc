@@ -266,6 +266,18 @@ void ReduceOnCuda(const OpView& op, Allocations& memory) {
   allocations::Free(cast, memory);
 }
 
+// Norms of one element each are absolute values: half precision is cast first.
+template <Places kAt>
+void NormsOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  if (shape::Fan(self.sizes(), ReducedDims(op, kAt)) != 1)
+    return ReduceOnCuda<Keeps::kSum, kAt>(op, memory);
+  memory.Output(0);
+  const DType dtype = op.output().dtype();
+  const bool is_real = RealOf(self.dtype()) == self.dtype();
+  allocations::Free(is_real ? allocations::Cast(self, dtype, memory) : std::nullopt, memory);
+}
+
 // Products of booleans keep one; they are cast first, as whole numbers are.
 template <Places kAt>
 void ProductOnCuda(const OpView& op, Allocations& memory) {
@@ -637,7 +649,7 @@ constexpr std::array kRows{
                "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
                Fusion::kReduction, ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
                {NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>,
-                ReduceOnCuda<Keeps::kSum, Places{.dim = 2, .keep = 3, .dtype = 4}>},
+                NormsOnCuda<Places{.dim = 2, .keep = 3, .dtype = 4}>},
                work::Norm)),
     Knowing(contents::SummedUp,
             Casting(precision::kFullResultOnCuda,

@@ -32,7 +32,7 @@ ALLOCATED, FREED = "alloc", "free_requested"
 # What the stub's kernels find (tools/cuda_without_gpu).
 FOUND = "FAKE_FOUND"
 # Far more than one call makes.
-MOST_EVENTS = 100_000
+MOST_EVENTS = 1_000_000
 
 
 def events_of(run: Callable[[], Any]) -> list[list[Any]]:

@@ -58,7 +58,14 @@ void IterateOver(const OpView& op, Promotion promotion, std::span<const int> ope
                  Outputs& out) {
   const GivenTensors given(op, operands);
   const DType computed = ComputeType(promotion, given);
-  AddIterated(GivenType(promotion, computed), computed, given, out);
+  const DType dtype = GivenType(promotion, computed);
+  if (op.target().device == Device::kCpu) return AddIterated(dtype, computed, given, out);
+  const std::span<const TensorView> views = given;  // a kernel of CUDA casts what it reads
+  OfEach<Layout> layouts(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    layouts[i] = {views[i].sizes(), views[i].strides()};
+  }
+  AddIterated(dtype, layouts, out);
 }
 
 void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
