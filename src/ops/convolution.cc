@@ -14,6 +14,7 @@
 #include "ir/layout.h"
 #include "ops/convolution_tbc.h"
 #include "ops/convolve.h"
+#include "ops/cuda/slow_convolution.h"
 #include "ops/gradients/convolution.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -85,8 +86,17 @@ Geometry SlowGeometry(const OpView& op) {
       .groups = 1};
 }
 
+// On CUDA the result is row-major whatever the operands are.
+void RowMajorOnCuda(const OpView& op, const Outputs& image, Outputs& out) {
+  const auto& meta = image.metas()[0];
+  op.target().device == Device::kCuda ? out.Add(meta.dtype, meta.sizes)
+                                      : out.Add(meta.dtype, meta.sizes, meta.strides);
+}
+
 void SlowShape(const OpView& op, Outputs& out) {
-  convolution::AddImage(op.self(), op.tensor(1), op.tensor(3), SlowGeometry(op), out);
+  Outputs image;
+  convolution::AddImage(op.self(), op.tensor(1), op.tensor(3), SlowGeometry(op), image);
+  RowMajorOnCuda(op, image, out);
 }
 
 // The kernel for volumes finds the groups itself; its result is row-major.
@@ -123,6 +133,11 @@ void Slow3dAllocations(const OpView& op, Allocations& memory) {
   SlowAllocations(op, memory);
   allocations::Free(weight, memory);
   allocations::Free(input, memory);
+}
+
+template <cuda::Columns kColumns>
+void SlowOnCuda(const OpView& op, Allocations& memory) {
+  cuda::SlowConvolution(op, kColumns, memory);
 }
 
 void DilatedAllocations(const OpView& op, Allocations& memory) {
@@ -229,11 +244,13 @@ void TransposedAllocations(const OpView& op, Allocations& memory) {
 
 void SlowTransposedShape(const OpView& op, Outputs& out) {
   const int n = SpatialRank(op.tensor(1));
+  Outputs image;
   AddTransposed(op.self(), op.tensor(1),
                 {.stride = window::PerDimension("stride", op.ints(4), n),
                  .padding = window::PerDimension("padding", op.ints(5), n),
                  .dilation = window::PerDimension("dilation", op.ints(7), n)},
-                window::PerDimension("output padding", op.ints(6), n), out);
+                window::PerDimension("output padding", op.ints(6), n), image);
+  RowMajorOnCuda(op, image, out);
 }
 
 // The kernel for each output channel is a column, for each pixel of `images` images.
@@ -303,7 +320,8 @@ constexpr std::array kRows{
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, "
         "SymInt[2] padding) -> Tensor",
         "aten::_slow_conv2d_forward(f32[1,3,8,8], f32[5,3,3,3], [3,3], f32[5], [1,1], [1,1])",
-        gradients::kSlow, SlowShape, SlowAllocations, SlowWork),
+        gradients::kSlow, SlowShape, {SlowAllocations, SlowOnCuda<cuda::Columns::kWhereNeeded>},
+        SlowWork),
     ConvolutionKernel("aten::slow_conv3d_forward",
                       "Convolution of volumes as a matrix product over gathered windows.",
                       "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] "
@@ -316,14 +334,16 @@ constexpr std::array kRows{
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
         "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
         "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])",
-        gradients::kDilated2d, SlowShape, DilatedAllocations, SlowWork)),
+        gradients::kDilated2d, SlowShape, {DilatedAllocations, SlowOnCuda<cuda::Columns::kAlways>},
+        SlowWork)),
     CopyingOut(ConvolutionKernel(
         "aten::slow_conv_dilated3d",
         "Dilated convolution of volumes as matrix products, one at a time.",
         "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] "
         "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
         "aten::slow_conv_dilated3d(f64[2,3,6,8,8], f64[5,3,2,3,3], [2,3,3], dilation=[2,2,2])",
-        gradients::kDilated3d, SlowShape, DilatedAllocations, SlowWork)),
+        gradients::kDilated3d, SlowShape, {DilatedAllocations, SlowOnCuda<cuda::Columns::kAlways>},
+        SlowWork)),
     ConvolutionKernel(
         "steelyard::transposed_convolution", "Transposed convolution, inside `_convolution`.",
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
@@ -338,8 +358,8 @@ constexpr std::array kRows{
         "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt[2] "
         "dilation=[1, 1]) -> Tensor",
         "aten::slow_conv_transpose2d(f32[1,4,5,5], f32[4,6,3,3], [3,3], f32[6], [2,2], [1,1])",
-        gradients::kSlowTransposed2d, SlowTransposedShape, SlowTransposedAllocations,
-        SlowTransposedWork),
+        gradients::kSlowTransposed2d, SlowTransposedShape,
+        {SlowTransposedAllocations, cuda::SlowTransposed}, SlowTransposedWork),
     ConvolutionKernel(
         "aten::slow_conv_transpose3d",
         "Transposed convolution of volumes as matrix products, scattered over the result.",
@@ -348,8 +368,8 @@ constexpr std::array kRows{
         "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
         "aten::slow_conv_transpose3d(f32[1,4,3,5,5], f32[4,6,2,3,3], [2,3,3], f32[6], [2,2,2], "
         "[0,1,1])",
-        gradients::kSlowTransposed3d, SlowTransposedShape, SlowTransposed3dAllocations,
-        SlowTransposedWork),
+        gradients::kSlowTransposed3d, SlowTransposedShape,
+        {SlowTransposed3dAllocations, cuda::SlowTransposedVolume}, SlowTransposedWork),
     CopyingOut(Casting(
         precision::kLowOnCuda,
         Composite(

@@ -18,6 +18,7 @@
 #include "ops/convolution_tbc.h"
 #include "ops/convolve.h"
 #include "ops/convolve_backward.h"
+#include "ops/cuda/slow_convolution.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -103,9 +104,11 @@ void OneDnnShape(const OpView& op, Outputs& out) {
 
 template <Way kWay>
 void SlowShape(const OpView& op, Outputs& out) {
-  AddGradients(op, StridesIn(UsesChannelsLast(op), Input(op)),
-               window::StridesLike(Weight(op), Weight(op).sizes()), Wants(op, kWeight),
-               BiasSize(op, kWay, 1), out);
+  const bool on_cuda = op.target().device == Device::kCuda;
+  AddGradients(
+      op, StridesIn(!on_cuda && UsesChannelsLast(op), Input(op)),
+      on_cuda ? StridesIn(false, Weight(op)) : window::StridesLike(Weight(op), Weight(op).sizes()),
+      Wants(op, kWeight), BiasSize(op, kWay, 1), out);
 }
 
 // The weight's gradient in the order of the image.
@@ -384,7 +387,7 @@ void SlowTransposed3dAllocations(const OpView& op, Allocations& memory) {
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, AllocationsFn allocations,
+                       std::string_view example, DeviceAllocations allocations,
                        ShapeFn shape = SlowShape<Way::kForth>,
                        WorkFn work = GradientsWork<Way::kForth>) {
   return Kernel(Family::kConvolution, {name, summary, signature, example},
@@ -408,7 +411,7 @@ constexpr std::array kRows{
                "grad_weight, Tensor grad_bias)",
                "aten::_slow_conv2d_backward.output_mask(f32[1,5,8,8], f32[1,3,8,8], f32[5,3,3,3], "
                "[3,3], [1,1], [1,1], [True,True,True])",
-               SlowAllocations))),
+               {SlowAllocations, cuda::SlowBackward}))),
     Kernel("steelyard::slow_conv3d_backward",
            "The gradients of a convolution of volumes, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "

@@ -103,12 +103,18 @@ std::int64_t CudaFormatFor(const Tensor& input, const Tensor& weight) {
   return FormatFor(Backend::kOneDnn, input, weight);
 }
 
-bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const Geometry& g) {
+bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const Geometry& g, bool cudnn) {
   constexpr int kImageRank = 4, kVolumeRank = 5;
   const bool has_kernel = input.rank() == kImageRank || input.rank() == kVolumeRank;
-  return has_kernel && g.groups > 1 && input.size(1) == g.groups &&
-         weight.size(0) % g.groups == 0 && CudaFormatFor(input, weight) == kContiguousFormat &&
-         !IsDepthwiseByCudnn(input, weight, g);
+  const bool by_channel =
+      has_kernel && g.groups > 1 && input.size(1) == g.groups && weight.size(0) % g.groups == 0;
+  if (!by_channel || !cudnn) return by_channel;
+  return CudaFormatFor(input, weight) == kContiguousFormat && !IsDepthwiseByCudnn(input, weight, g);
+}
+
+Backend BackendWithoutCudnn(const Tensor& weight, const Geometry& g) {
+  const bool is_plain = weight.rank() == 4 && !AnyNot(1, g.dilation);
+  return is_plain ? Backend::kSlow2d : Backend::kSlowDilated;
 }
 
 Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
@@ -198,8 +204,9 @@ Tensor CallSlowTransposed(Dispatcher& d, const Tensor& input, const Tensor& weig
 void AddBias(Dispatcher& d, const Tensor& out, const Tensor& bias);
 
 Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias,
-                      const Geometry& g, const Dims& extra) {
-  if (d.target().device == Device::kCuda) {
+                      const Geometry& g, const Dims& extra, bool cudnn) {
+  const bool on_cuda = d.target().device == Device::kCuda;
+  if (on_cuda && cudnn) {
     const Tensor image = d.Call("aten::contiguous", input, CudaFormatFor(input, weight));
     d.NoteEstimate(kCudnnEstimated);
     Tensor out = d.Call("steelyard::transposed_convolution", image, weight, Tensor(), g.stride,
@@ -209,8 +216,10 @@ Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, 
   }
   const bool fits = weight.rank() >= 4 && input.rank() == weight.rank() && g.groups > 0 &&
                     input.size(1) % g.groups == 0;
-  const bool slow = fits && !UsesOneDnn(input, weight, g, d.target().threads);
-  const std::int64_t format = FormatFor(slow ? Backend::kSlow2d : Backend::kOneDnn, input, weight);
+  const bool slow = fits && (on_cuda || !UsesOneDnn(input, weight, g, d.target().threads));
+  const std::int64_t format =
+      on_cuda ? kContiguousFormat
+              : FormatFor(slow ? Backend::kSlow2d : Backend::kOneDnn, input, weight);
   const Tensor image = d.Call("aten::contiguous", input, format);
   const Tensor of_image = d.Call("aten::contiguous", weight, format);
   if (slow) {
@@ -238,14 +247,16 @@ void AddBias(Dispatcher& d, const Tensor& out, const Tensor& bias) {
   d.Call("aten::add_.Tensor", out, d.Call("aten::reshape", bias, sizes));
 }
 
-Tensor CallOnCuda(Dispatcher& d, Tensor input, const Tensor& weight, const Tensor& bias,
-                  const Geometry& g) {
-  if (IsDepthwiseOnCuda(input, weight, g)) {
-    const OpName kernel =
-        input.rank() == 4 ? OpName("aten::_conv_depthwise2d") : OpName("aten::conv_depthwise3d");
-    return d.Call(kernel, d.Call("aten::contiguous", input), weight,
-                  Dims(window::Spatial(weight.sizes())), bias, g.stride, g.padding, g.dilation);
-  }
+Tensor CallByChannel(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                     const Geometry& g) {
+  const OpName kernel =
+      input.rank() == 4 ? OpName("aten::_conv_depthwise2d") : OpName("aten::conv_depthwise3d");
+  return d.Call(kernel, d.Call("aten::contiguous", input), weight,
+                Dims(window::Spatial(weight.sizes())), bias, g.stride, g.padding, g.dilation);
+}
+
+Tensor CallCudnn(Dispatcher& d, Tensor input, const Tensor& weight, const Tensor& bias,
+                 const Geometry& g) {
   const std::int64_t format = CudaFormatFor(input, weight);
   input = d.Call("aten::contiguous", input, format);
   d.NoteEstimate(kCudnnEstimated);
@@ -384,16 +395,20 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
   const auto finish = [&](const Tensor& out) {
     return one_dimensional ? d.Call("aten::squeeze.dim", out, 2) : out;
   };
-  if (transposed) return {finish(CallTransposed(d, input, weight, bias, g, extra))};
+  const bool on_cuda = d.target().device == Device::kCuda, cudnn = op.boolean(11);
+  if (transposed) return {finish(CallTransposed(d, input, weight, bias, g, extra, cudnn))};
   if (input.size(0) == 0) return {finish(OfNone(d, input, weight, g))};
-  if (d.target().device == Device::kCuda) return {finish(CallOnCuda(d, input, weight, bias, g))};
-  const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
+  if (on_cuda && IsDepthwiseOnCuda(input, weight, g, cudnn))
+    return {finish(CallByChannel(d, input, weight, bias, g))};
+  if (on_cuda && cudnn) return {finish(CallCudnn(d, input, weight, bias, g))};
+  const Backend backend = on_cuda ? BackendWithoutCudnn(weight, g)
+                                  : ChooseBackend(input, weight, g, d.target().threads);
   // Groups and copies of volumes are the kernel's own.
   if (backend == Backend::kSlow3d) return {CallSlow(d, backend, input, weight, bias, g)};
-  const std::int64_t format = FormatFor(backend, input, weight);
+  const std::int64_t format = on_cuda ? kContiguousFormat : FormatFor(backend, input, weight);
   input = d.Call("aten::contiguous", input, format);
   weight = d.Call("aten::contiguous", weight, format);
-  if (bias.defined()) bias = d.Call("aten::contiguous", bias);
+  if (bias.defined() && !on_cuda) bias = d.Call("aten::contiguous", bias);
   const Tensor out = backend == Backend::kOneDnn
                          ? CallOneDnn(d, input, weight, bias, g)
                          : CallSlowInGroups(d, backend, input, weight, bias, g);
@@ -402,7 +417,8 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> Any(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::_convolution", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
-                 op.arg(5), op.arg(6), op.arg(7), op.arg(8), false, false, false, false)};
+                 op.arg(5), op.arg(6), op.arg(7), op.arg(8), false, false, /*cudnn_enabled=*/true,
+                 false)};
 }
 
 // convNd(input, weight, bias, stride, padding, dilation, groups).

@@ -29,8 +29,10 @@ Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convoluti
 std::int64_t FormatFor(Backend backend, const Tensor& input, const Tensor& weight);
 // The same on CUDA, where volumes have channels-last orders too.
 std::int64_t CudaFormatFor(const Tensor& input, const Tensor& weight);
-// Whether CUDA convolves with ATen's own kernel, in which each channel has kernels of its own.
-bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const convolution::Geometry& g);
+// Whether CUDA convolves with ATen's own kernel, in which each channel has kernels of its own;
+// `cudnn`: whether it may ask cuDNN instead.
+bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const convolution::Geometry& g,
+                       bool cudnn);
 // A one-dimensional convolution is one of images with a single row.
 void AddRow(convolution::Geometry& g);
 // One of equal parts of a dimension, dense in the order of the whole; undefined of an undefined

@@ -154,7 +154,8 @@ std::vector<Tensor> VolumeByChannel(Dispatcher& d, const Problem& p) {
 }
 
 std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
-  const bool by_channel = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry);
+  const bool by_channel =
+      !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry, /*cudnn=*/true);
   if (by_channel && p.input.rank() == 5) return VolumeByChannel(d, p);
   const Argument mask = d.Mask({p.mask[0], p.mask[1]});
   std::vector<Tensor> out(p.mask.size());

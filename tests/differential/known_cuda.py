@@ -59,8 +59,6 @@ UNSEEN = {
     "aten::_scaled_mm": "cuBLASLt's workspace is not modelled, and the refusal says so",
 }
 
-SLOW = "convolutions without cuDNN, of programs that turn it off, are not modelled on CUDA"
-
 # Rows of kernels that PyTorch's torch.nn.functional.interpolate does without under deterministic
 # algorithms, though they raise: a note says what is not modelled there.
 WRITTEN_OUT = (
@@ -71,11 +69,7 @@ WRITTEN_OUT = (
 
 # Rows that are not right on CUDA in some calls that were tried: what is missing, by name. A row
 # that is mended goes from here; until then its scratch on a device is not known to the byte.
-OPEN = {
-    "aten::_slow_conv2d_*": SLOW,
-    "aten::slow_conv_*": SLOW,
-    "aten::_convolution": SLOW,
-}
+OPEN: dict[str, str] = {}
 
 
 # Refusals, as patterns of their messages, of calls that PyTorch takes where kernels do nothing.

@@ -177,9 +177,12 @@ class MadeStep(Made):
         outputs = self.forward()
         self.wanted = [y is not None and y.requires_grad for y in outputs]
         self.is_complex = [y is not None and y.is_complex() for y in outputs]
-        # As a tuple of variables goes: from its end, the last one after all others.
-        places = list(range(len(outputs)))[::-1]
-        for i in places[1:] + places[:1]:
+        # As a tuple of variables goes: from its end, the last one after all others. What was
+        # overwritten goes as the arguments do.
+        places = list(range(len(outputs)))
+        if not gives_nothing(self.step.call):
+            places = places[-2::-1] + places[-1:]
+        for i in places:
             if not self.wanted[i]:
                 outputs[i] = None
         reduce = getattr(torch.ops.aten, self.step.reduction).default

@@ -62,7 +62,8 @@ def calls_of(row: Row, count: int) -> list[Call]:
     if row.name in known.TRUSTING:
         count = 0
     example, some = parse(row.example), variants(row, count // 2)
-    found = [example, *typical_calls(row), *some, *enlarged(row, [example, *some] if count else [])]
+    typical = [*typical_calls(row), *typical_calls(row, "typical_calls_cuda.txt")]
+    found = [example, *typical, *some, *enlarged(row, [example, *some] if count else [])]
     return list({str(call): call for call in found}.values())
 
 

@@ -46,9 +46,9 @@ def selected(request: pytest.FixtureRequest) -> list[Row]:
     return list(chosen.values())
 
 
-def typical_calls(row: Row) -> list[Call]:
-    """Those of typical_calls.txt that call the row's operator."""
-    lines = (HERE / "typical_calls.txt").read_text().splitlines()
+def typical_calls(row: Row, file: str = "typical_calls.txt") -> list[Call]:
+    """Those of the file that call the row's operator."""
+    lines = (HERE / file).read_text().splitlines()
     return [parse(line) for line in lines if line.startswith(f"{row.name}(")]
 
 
