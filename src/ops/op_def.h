@@ -279,9 +279,11 @@ class Allocations {
   enum class Kept : std::uint8_t { kBlas, kBlasLt };
   static constexpr std::size_t kKeptCount = 2;
   virtual void Keep(Kept /*what*/, std::int64_t /*bytes*/) {}
-  // What this kernel allocates from here on is of another stream of the device than the one that
-  // computes.
+  // What is allocated from here on, by this kernel and those after it, is of that stream of the
+  // device: 0 is the one that computes.
   virtual void UseStream(std::uint8_t /*stream*/) {}
+  // The allocator gives back what it keeps free.
+  virtual void EmptyCache() {}
   // The storage of the tensor that is argument i loses its memory, and gets it back: resize_ of an
   // UntypedStorage. Tensors on it stay.
   virtual void ReleaseStorage(int /*i*/, std::string_view /*label*/) {}

@@ -14,7 +14,6 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/parallel/empty_cache.h"
 #include "ops/parallel/engine_making.h"
 #include "ops/parallel/partitioned_optimizer.h"
 #include "ops/parallel/ranks.h"
@@ -216,6 +215,7 @@ void WithoutMemoryShape(const OpView& op, Outputs& out) {
 }
 
 // self, elements
+void EmptyCache(const OpView&, Allocations& memory) { memory.EmptyCache(); }
 void GiveMemory(const OpView& op, Allocations& memory) {
   memory.GiveMemory(0, allocations::Bytes(op.integer(1), op.self().dtype()), Allocations::kCaller);
 }
@@ -272,11 +272,11 @@ constexpr std::array kRows{
             .precision = precision::kFollow},
            Alias::kNone, traffic::None),
     Kernel(Family::kDataMovement,
-           {kEmptyCacheOp, "Segments of which nothing is used go back to the device.", "() -> ()",
+           {"steelyard::empty_cache", "torch.cuda.empty_cache.", "() -> ()",
             "steelyard::empty_cache()"},
            {.shape = shape::None,
             .fusion = Fusion::kOpaque,
-            .allocations = DeviceAllocations{allocations::None, allocations::None},
+            .allocations = DeviceAllocations{allocations::None, EmptyCache},
             .work = work::None,
             .grad = kNoGradient,
             .precision = precision::kFollow},

@@ -14,7 +14,6 @@
 
 #include "ir/release_order.h"
 #include "ops/op_def.h"
-#include "ops/parallel/empty_cache.h"
 #include "runtime/residents.h"
 
 namespace steelyard {
@@ -32,6 +31,7 @@ struct Step {
     kFree,
     kKeep,
     kUseStream,
+    kEmptyCache,
     kRelease,
     kRenew,
     kGive,
@@ -64,6 +64,7 @@ class StepWriter final : public Allocations {
     steps_.push_back({Step::Kind::kKeep, what, kOwnLabel, bytes});
   }
   void UseStream(std::uint8_t stream) override { Add(Step::Kind::kUseStream, stream, {}); }
+  void EmptyCache() override { Add(Step::Kind::kEmptyCache, 0, {}); }
   void ReleaseStorage(int i, std::string_view label) override {
     Add(Step::Kind::kRelease, i, label);
   }
@@ -97,7 +98,6 @@ class EagerRun {
       const std::string_view name = program.op_name(op);
       const OpDef* def = FindOp(OpName::FromRuntime(name));
       defs_.push_back(def);
-      if (name == ops::kEmptyCacheOp) empty_cache_ = op;
       labels_.push_back(timeline_.labels.Intern(LabelOfOperator(name)));
     }
     timeline_.events.reserve(program.main().nodes.size());
@@ -215,6 +215,9 @@ class EagerRun {
       case Step::Kind::kUseStream:
         stream_ = static_cast<std::uint8_t>(i);
         return;
+      case Step::Kind::kEmptyCache:
+        timeline_.events.push_back({.block = kNoBlock, .label = label, .node = node_});
+        return;
       case Step::Kind::kRelease: {
         Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
         if (storage.resident && storage.block == kNoBlock) {
@@ -277,10 +280,6 @@ class EagerRun {
     }
     if (program_.is_drop(node)) {
       Drop(program_.args(node)[0].value);
-      return;
-    }
-    if (node.op == empty_cache_) {
-      timeline_.events.push_back({.block = kNoBlock, .label = own_label_, .node = node_});
       return;
     }
     if (def != nullptr && node.refusal == kNoString) {
@@ -360,7 +359,6 @@ class EagerRun {
   std::span<const ValueId> outputs_;
   StringId frame_label_ = kNoString;
   StringId own_label_ = kNoString;
-  OpId empty_cache_ = kNoId;
   std::uint8_t stream_ = 0;  // as the last kernel that chose one left it
   NodeId node_ = 0;
 };

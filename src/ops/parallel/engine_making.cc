@@ -12,7 +12,6 @@
 
 #include "ops/optimizers/step.h"
 #include "ops/parallel/deepspeed.h"
-#include "ops/parallel/empty_cache.h"
 #include "support/rounding.h"
 
 namespace steelyard::ops {
@@ -88,7 +87,7 @@ class PartitionedMaking {
         stepped_ += PartOf(parameter);
       }
     }
-    d_.CallWith(kEmptyCacheOp, {});
+    d_.CallWith("steelyard::empty_cache", {});
     d_.Keep(Empty(d_, stepped_, groups[0][0].dtype()));
     for (auto& [id, part] : parts_) {
       if (part.defined()) d_.Keep(std::move(part));  // of what is frozen
