@@ -39,7 +39,8 @@ Dims RoiSizes(const OpView& op) {
   const std::int64_t height = op.integer(3), width = op.integer(4);
   std::int64_t channels = op.self().size(1);
   if (kPositionSensitive) {
-    if (height <= 0 || width <= 0 || channels % (height * width) != 0) {
+    const bool fits = height > 0 && width > 0 && width <= channels / height;
+    if (!fits || channels % (height * width) != 0) {
       Refuse("channels are no multiple of the bins");
     }
     channels /= height * width;

@@ -9,7 +9,7 @@ namespace steelyard {
 
 // How many of size `by` hold `n`. Requires: n >= 0, by > 0.
 [[nodiscard]] constexpr std::int64_t DivideUp(std::int64_t n, std::int64_t by) {
-  return (n + by - 1) / by;
+  return n / by + (n % by == 0 ? 0 : 1);
 }
 
 // The least multiple of `to` that is at least `n`. Requires: n >= 0, to > 0.
