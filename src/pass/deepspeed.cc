@@ -160,18 +160,6 @@ struct Part {
   std::size_t group = 0;
 };
 
-// An option of stage 3: as it is given, else as the engine has it itself.
-Argument OptionNamed(std::string_view name, const Program& program,
-                     std::span<const Argument> options) {
-  for (const Argument& option : options) {
-    if (program.text(option.name) == name) return option;
-  }
-  for (const Param& param : OptionParams(kEnterPartitioned)) {
-    if (param.name == name) return *ReadValue(param, param.default_text);
-  }
-  return Argument::None();
-}
-
 class Entering {
  public:
   Entering(Program& program, const PassOptions& options)
@@ -211,9 +199,20 @@ class Entering {
   }
 
  private:
+  // As it is given, else as the engine has it itself.
+  Argument OptionNamed(std::string_view name) const {
+    for (const Argument& option : given_) {
+      if (program_.text(option.name) == name) return option;
+    }
+    for (const Param& param : OptionParams(EnterOf(train_))) {
+      if (param.name == name) return *ReadValue(param, param.default_text);
+    }
+    return Argument::None();
+  }
+
   // _create_fp16_sub_groups: each ends with the parameter that fills it.
   void PutIntoParts(std::size_t group, std::span<const Argument> parameters) {
-    const std::int64_t size = OptionNamed("sub_group_size", program_, given_).dim.number();
+    const std::int64_t size = OptionNamed("sub_group_size").dim.number();
     std::int64_t all = 0;
     for (const Argument& parameter : parameters) all += KeptOf(parameter);
     Part part{.group = group};
@@ -252,13 +251,14 @@ class Entering {
     args.push_back(Argument::OfInt(std::int64_t{train_.ranks}));
     if (is_apart) {
       for (const std::string_view name : {"reduce_bucket_size", "contiguous_gradients"}) {
-        args.push_back(OptionNamed(name, program_, given_));
+        args.push_back(OptionNamed(name));
         args.back().name = kNoString;
       }
     }
     Graph& main = program_.main();
     main.nodes.clear();
     main.outputs.clear();
+    program_.released.clear();
     program_.repeat = {};
     AppendCall(program_, is_apart ? "steelyard::make_partitioned_engine" : "steelyard::make_engine",
                args, {}, Phase::kForward);
@@ -310,6 +310,12 @@ class Entering {
     program_.notes.push_back(program_.strings.Intern(
         fmt::format("DeepSpeed: told is process {} of 0 to {}, which steps {} elements", rank(),
                     train_.ranks - 1, elements_)));
+    if (options_.target.device == Device::kCpu || OptionNamed("overlap_comm").dim.number() == 0)
+      return;
+    program_.notes.push_back(program_.strings.Intern(
+        "DeepSpeed: reserved is told of a device that is never behind; one that is keeps longer "
+        "what several streams use (gathered parameters, gradients), at most until the backward "
+        "pass has ended"));
   }
 
   Program& program_;

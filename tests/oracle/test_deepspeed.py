@@ -75,7 +75,7 @@ def test_measured_are_there() -> None:
     assert len([name for name in TRUTH if ".stage1" in name]) >= 12
     assert len([name for name in TRUTH if ".stage2" in name]) >= 24
     assert len(STAGE3) >= 100
-    assert len(ON_CUDA) >= 65
+    assert len(ON_CUDA) >= 90
 
 
 @pytest.mark.parametrize("which", [0, 1])

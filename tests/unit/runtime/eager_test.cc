@@ -15,12 +15,12 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Timeline RunTextEagerly(std::string_view text) {
+Timeline RunTextEagerly(std::string_view text, const Target& target = {}) {
   const Result<Program> program = ParseText(text, "test.syt");
   EXPECT_TRUE(program) << Describe(program.error());
-  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  const Result<Program> kernels = Dispatcher(*program, target).Run();
   EXPECT_TRUE(kernels) << Describe(kernels.error());
-  return RunEager(*kernels, Target{});
+  return RunEager(*kernels, target);
 }
 
 std::vector<std::string> Events(const Timeline& timeline) {
@@ -63,6 +63,30 @@ TEST(RunEager, ALibraryKeepsAWorkspaceForEachThread) {
   const Timeline later = RunEager(*kernels, target, LibraryMemory::kThere);
   for (const Event& event : later.events) EXPECT_LT(event.bytes, kWorkspace);
   EXPECT_EQ(Of(later.resident, Category::kLibraries), 2 * kWorkspace);
+}
+
+TEST(RunEager, WhatFollowsAllocatesOnTheStreamThatIsUsed) {
+  const Timeline timeline = RunTextEagerly(
+      "input %x: f32[8]\n"
+      "%a: f32[8] = aten::tanh(%x)\n"
+      "steelyard::use_stream(2)\n"
+      "%b: f32[8] = aten::tanh(%a)\n"
+      "%c: f32[8] = aten::tanh(%b)\n"
+      "steelyard::use_stream(0)\n"
+      "%d: f32[8] = aten::tanh(%c)\n"
+      "return %d\n",
+      Target{.device = Device::kCuda});
+  std::vector<int> streams;
+  for (const Block& block : timeline.blocks) streams.push_back(block.stream);
+  EXPECT_THAT(streams, ElementsAre(0, 2, 2, 0));
+}
+
+TEST(RunEager, TellsWhereTheCacheIsEmptied) {
+  EXPECT_THAT(Events(RunTextEagerly("input %x: f32[8]\n"
+                                    "%a: f32[8] = aten::tanh(%x)\n"
+                                    "steelyard::empty_cache()\n"
+                                    "return %a\n")),
+              ElementsAre("aten::tanh 32", "steelyard::empty_cache 0", " -32"));
 }
 
 TEST(RunEager, AViewKeepsItsStorage) {

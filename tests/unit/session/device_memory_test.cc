@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ir/text_reader.h"
 #include "session/analyses.h"
 #include "written_model.h"
 
@@ -88,6 +89,57 @@ TEST(DeviceMemory, SettingsThatPyTorchWouldNotKnowAreRefused) {
   const Result<Weighing> w = Weigh(options);
   ASSERT_FALSE(w);
   EXPECT_THAT(Describe(w.error()), HasSubstr("allocator setting \"garbage\""));
+}
+
+// Square layers, each of so many rows, one after the other.
+std::string Layers(int count, int rows) {
+  const std::string size = std::to_string(rows);
+  std::string text = "module \"\": Net\n", body;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    text += "module l" + n + ": Linear\n";
+    body += "%x" + std::to_string(i + 1) + ": f32[1," + size + "] = aten::linear(%x" + n + ", %w" +
+            n + ") in l" + n + "\n";
+  }
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    text += "parameter %w" + n + ": f32[" + size + "," + size + "] \"l" + n + ".weight\"\n";
+  }
+  return text + "input %x0: f32[1," + size + "]\n" + body + "return %x" + std::to_string(count) +
+         "\n";
+}
+
+WeighOptions InEngine(const std::string& model, int ranks) {
+  WeighOptions options = OnH100(model);
+  options.train.optimizer = "adamw";
+  options.train.loss = "sum";
+  options.train.ranks = ranks;
+  options.train.parallel.wrapper = "deepspeed3";
+  return options;
+}
+
+TEST(DeviceMemory, AnEngineIsMadeOfAWholeModel) {
+  // 100 MiB, of which the making leaves nothing but what was put in one piece since.
+  const std::string model = Layers(4, 2560);
+  const Result<Program> program = ParseText(model, "model.syt");
+  ASSERT_TRUE(program) << Describe(program.error());
+  const Result<EarlierRuns> earlier = RunEarlier(*program, InEngine(model, 64));
+  ASSERT_TRUE(earlier) << Describe(earlier.error());
+  ASSERT_TRUE(earlier->making && earlier->first_step);
+  std::int64_t whole = 0;
+  for (const ResidentBlock& block : earlier->making->residents) whole += block.bytes;
+  EXPECT_EQ(whole, 4 * (4 * 2560 * 2560) + 4 * 2560);
+  std::int64_t left = whole;
+  for (const Event& event : earlier->making->timeline.events) left += event.bytes;
+  EXPECT_EQ(left, earlier->first_step->timeline.resident_bytes());
+}
+
+TEST(DeviceMemory, AModelThatHasNoRoomWasMadeInParts) {
+  // 14 layers of 6.25 GiB: more than the device has.
+  const Result<Weighing> w = Weigh(InEngine(Layers(14, 40960), 64));
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_FALSE(w->analyses->device->use.out_of_memory);
+  EXPECT_LT(w->analyses->device->use.reserved, 14 * 40960 * std::int64_t{40960} * 4);
 }
 
 TEST(DeviceMemory, ACpuHasNone) {

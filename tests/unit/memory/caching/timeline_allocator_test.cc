@@ -46,6 +46,16 @@ TEST(TimelineAllocator, FreesWhatItAdopted) {
   EXPECT_EQ(use.bound, use.reserved);
 }
 
+TEST(TimelineAllocator, AnEventOfNoBytesGivesFreeSegmentsBack) {
+  CachingAllocator device({}, DeviceMemory(80 * kGiB));
+  Timeline timeline;
+  timeline.blocks = {{.bytes = 30 * kMiB}, {.bytes = 100}};
+  timeline.events = {{30 * kMiB, 0}, {100, 1}, {-30 * kMiB, 0}, {.bytes = 0}};
+  TimelineAllocator allocator(&device);
+  EXPECT_EQ(Replay(timeline, allocator).reserved, (30 + 2) * kMiB);
+  EXPECT_EQ(allocator.now().reserved, 2 * kMiB);
+}
+
 TEST(TimelineAllocator, EndsWhereTheDeviceIsFull) {
   CachingAllocator device({}, DeviceMemory(30 * kMiB));
   ASSERT_TRUE(device.Allocate(20 * kMiB));
