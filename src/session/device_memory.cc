@@ -156,11 +156,25 @@ Course CourseOf(const Program& kernels, const Timeline& timeline, const WeighOpt
   return course;
 }
 
-// Whether the device has room for a whole model, of which an engine is made.
-bool HasRoom(const EarlierRun& making, const AllocatorSettings& settings,
-             const DeviceMemory& device) {
-  const std::array step{&making.timeline};
-  return !RunSteps(making.residents, step, settings, device).out_of_memory;
+Course After(const EarlierRun& making, Course course) {
+  course.residents = making.residents;
+  course.steps.insert(course.steps.begin(), &making.timeline);
+  return course;
+}
+
+// The same, unless the device has no room for the making of a whole model. Then the model was made
+// in parts, which has left what the other way leaves; where even that is too much, nothing.
+ReservedUse RunAfter(const EarlierRun& making, Course* course, const AllocatorSettings& settings,
+                     const DeviceMemory& device) {
+  Course longer = After(making, *course);
+  ReservedUse use = RunSteps(longer.residents, longer.steps, settings, device);
+  if (!use.out_of_memory || use.step > 0) {
+    *course = std::move(longer);
+    return use;
+  }
+  use = RunSteps(longer.residents, longer.steps, settings, DeviceMemory::Unlimited());
+  if (use.reserved <= device.free()) return use;
+  return RunSteps(course->residents, course->steps, settings, device);
 }
 
 DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& kernels,
@@ -176,12 +190,8 @@ DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& ker
   }
   const DeviceMemory device(target.memory, report.overhead.high);
   Course course = CourseOf(kernels, timeline, options, earlier.first_step);
-  // A model for which there is no room was made in parts.
-  if (earlier.making && HasRoom(*earlier.making, settings, device)) {
-    course.residents = earlier.making->residents;
-    course.steps.insert(course.steps.begin(), &earlier.making->timeline);
-  }
-  report.use = RunSteps(course.residents, course.steps, settings, device);
+  report.use = earlier.making ? RunAfter(*earlier.making, &course, settings, device)
+                              : RunSteps(course.residents, course.steps, settings, device);
   if (report.use.out_of_memory) {
     // What it would take, had the device enough.
     ReservedUse use = RunSteps(course.residents, course.steps, settings, DeviceMemory::Unlimited());

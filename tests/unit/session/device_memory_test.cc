@@ -135,11 +135,19 @@ TEST(DeviceMemory, AnEngineIsMadeOfAWholeModel) {
 }
 
 TEST(DeviceMemory, AModelThatHasNoRoomWasMadeInParts) {
-  // 14 layers of 6.25 GiB: more than the device has.
-  const Result<Weighing> w = Weigh(InEngine(Layers(14, 40960), 64));
-  ASSERT_TRUE(w) << Describe(w.error());
-  EXPECT_FALSE(w->analyses->device->use.out_of_memory);
-  EXPECT_LT(w->analyses->device->use.reserved, 14 * 40960 * std::int64_t{40960} * 4);
+  // 14 layers of 6.25 GiB: more than the one device has, and no more than the other.
+  std::vector<std::int64_t> reserved;
+  for (const char* name : {"h100", "b300"}) {
+    WeighOptions options = InEngine(Layers(14, 40960), 64);
+    options.target = *TargetNamed(name);
+    const Result<Weighing> w = Weigh(options);
+    ASSERT_TRUE(w) << Describe(w.error());
+    EXPECT_FALSE(w->analyses->device->use.out_of_memory);
+    reserved.push_back(w->analyses->device->use.reserved);
+  }
+  EXPECT_LT(reserved[0], 79 * kGiB);
+  EXPECT_LT(79 * kGiB, 14 * std::int64_t{40960} * 40960 * 4);
+  EXPECT_EQ(reserved[0], reserved[1]);
 }
 
 TEST(DeviceMemory, ACpuHasNone) {
