@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of DeepSpeed's JSON are parameters of `steelyard::enter_deepspeed`, written as they stand
-// there, so that a new one needs nothing here.
-
 #include "pass/deepspeed.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,17 +19,11 @@
 #include "ops/parallel/deepspeed.h"
 #include "pass/accumulate.h"
 #include "pass/append_call.h"
-#include "support/choices.h"
+#include "pass/engine_options.h"
 #include "support/rounding.h"
 
 namespace steelyard {
 namespace {
-
-constexpr std::string_view kEnter = "steelyard::enter_deepspeed";
-constexpr std::string_view kEnterPartitioned = "steelyard::enter_partitioned_engine";
-constexpr std::string_view kFlag = "--parallel-args";
-// Arguments of both rows that are no options of the JSON.
-constexpr std::ptrdiff_t kOwnArguments = 7;
 
 auto NotModelled(std::string what, std::string where, std::string hint) {
   return Unexpected(Unsupported(std::move(what) + " is not modelled under DeepSpeed",
@@ -60,71 +47,6 @@ Status Check(const PassOptions& options) {
                        "Leave --recompute-reentrant away.");
   }
   return {};
-}
-
-// "5e8", "True"
-std::optional<Argument> ReadValue(const Param& param, std::string_view text) {
-  if (param.type == ParamType::kBool) {
-    if (text == "True" || text == "true") return Argument::OfBool(true);
-    if (text == "False" || text == "false") return Argument::OfBool(false);
-    return std::nullopt;
-  }
-  double real = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, problem] = std::from_chars(text.data(), end, real);
-  if (problem != std::errc() || stopped != end || !std::isfinite(real) || real < 0) {
-    return std::nullopt;
-  }
-  if (param.type == ParamType::kFloat) return Argument::OfFloat(real);
-  constexpr double kMost = 1e15;
-  if (real != std::floor(real) || real > kMost) return std::nullopt;
-  return Argument::OfInt(static_cast<std::int64_t>(real));
-}
-
-std::string_view ExpectedOf(const Param& param) {
-  if (param.type == ParamType::kBool) return "Write True or False.";
-  return param.type == ParamType::kFloat ? "Write a number from 0 on."
-                                         : "Write a whole number from 0 on.";
-}
-
-std::string_view EnterOf(const TrainOptions& options) {
-  return ZeroStage(options.parallel) == kGatheringStage ? kEnterPartitioned : kEnter;
-}
-
-std::vector<Param> OptionParams(std::string_view enter) {
-  std::vector<Param> options;
-  for (const Param& param : FindOp(OpName::FromRuntime(enter))->signature->params()) {
-    options.push_back(param);
-  }
-  options.erase(options.begin(), options.begin() + kOwnArguments);
-  return options;
-}
-
-// By name.
-Result<std::vector<Argument>> ReadOptions(Program& program, const TrainOptions& train) {
-  const ParallelOptions& parallel = train.parallel;
-  const std::vector<Param> options = OptionParams(EnterOf(train));
-  std::vector<Argument> read;
-  for (const OptimizerOption& given : parallel.arguments) {
-    const auto param = std::ranges::find(options, given.name, &Param::name);
-    if (param == options.end()) {
-      return Unexpected(UsageError(
-          fmt::format("of DeepSpeed's options \"{}\" is not one that is modelled", given.name),
-          std::string(kFlag), fmt::format("There are: {}.", fmt::join(NamesOf(options), ", "))));
-    }
-    if (std::ranges::count(parallel.arguments, given.name, &OptimizerOption::name) > 1) {
-      return Unexpected(UsageError(fmt::format("{} is given twice", given.name), std::string(kFlag),
-                                   "Leave one of them out."));
-    }
-    std::optional<Argument> value = ReadValue(*param, given.value);
-    if (!value) {
-      return Unexpected(UsageError(fmt::format("\"{}\" is no value of {}", given.value, given.name),
-                                   std::string(kFlag), std::string(ExpectedOf(*param))));
-    }
-    value->name = program.strings.Intern(param->name);
-    read.push_back(*value);
-  }
-  return read;
 }
 
 // The engine casts or refuses others.
@@ -166,7 +88,7 @@ class Entering {
       : program_(program), options_(options), train_(options.train) {}
 
   Result<std::vector<Stepped>> Run(std::span<const std::vector<Argument>> groups) {
-    SY_ASSIGN_OR_RETURN(given_, ReadOptions(program_, train_));
+    SY_ASSIGN_OR_RETURN(given_, ReadEngineOptions(program_, train_));
     const bool is_apart = ZeroStage(train_.parallel) == kGatheringStage;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       if (is_apart) {
@@ -199,20 +121,9 @@ class Entering {
   }
 
  private:
-  // As it is given, else as the engine has it itself.
-  Argument OptionNamed(std::string_view name) const {
-    for (const Argument& option : given_) {
-      if (program_.text(option.name) == name) return option;
-    }
-    for (const Param& param : OptionParams(EnterOf(train_))) {
-      if (param.name == name) return *ReadValue(param, param.default_text);
-    }
-    return Argument::None();
-  }
-
   // _create_fp16_sub_groups: each ends with the parameter that fills it.
   void PutIntoParts(std::size_t group, std::span<const Argument> parameters) {
-    const std::int64_t size = OptionNamed("sub_group_size").dim.number();
+    const std::int64_t size = given_.Named("sub_group_size").dim.number();
     std::int64_t all = 0;
     for (const Argument& parameter : parameters) all += KeptOf(parameter);
     Part part{.group = group};
@@ -251,7 +162,7 @@ class Entering {
     args.push_back(Argument::OfInt(std::int64_t{train_.ranks}));
     if (is_apart) {
       for (const std::string_view name : {"reduce_bucket_size", "contiguous_gradients"}) {
-        args.push_back(OptionNamed(name));
+        args.push_back(given_.Named(name));
         args.back().name = kNoString;
       }
     }
@@ -284,7 +195,7 @@ class Entering {
                                Argument::OfInt(std::int64_t{rank()}),
                                Argument::OfBool(first_step),
                                Argument::OfInt(std::int64_t{WrittenMicroSteps(train_)})};
-    args.insert(args.end(), given_.begin(), given_.end());
+    args.insert(args.end(), given_.given.begin(), given_.given.end());
     AppendCall(program, EnterOf(train_), args, masters_, Phase::kForward);
     std::vector<Node>& nodes = program.main().nodes;
     std::ranges::rotate(nodes, nodes.end() - 1);
@@ -310,7 +221,7 @@ class Entering {
     program_.notes.push_back(program_.strings.Intern(
         fmt::format("DeepSpeed: told is process {} of 0 to {}, which steps {} elements", rank(),
                     train_.ranks - 1, elements_)));
-    if (options_.target.device == Device::kCpu || OptionNamed("overlap_comm").dim.number() == 0)
+    if (options_.target.device == Device::kCpu || given_.Named("overlap_comm").dim.number() == 0)
       return;
     program_.notes.push_back(program_.strings.Intern(
         "DeepSpeed: reserved is told of a device that is never behind; one that is keeps longer "
@@ -321,7 +232,7 @@ class Entering {
   Program& program_;
   const PassOptions& options_;
   const TrainOptions& train_;
-  std::vector<Argument> given_;
+  EngineOptions given_;
   std::vector<Part> parts_;
   std::vector<ValueId> masters_;
   std::int64_t elements_ = 0;
