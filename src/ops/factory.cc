@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ops/contents/words.h"
+#include "ops/cuda/determinism.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/not_implemented.h"
 #include "ops/registry.h"
@@ -246,7 +247,7 @@ std::vector<Tensor> FillWithTensor(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, ShapeFn shape,
-                      AllocationsFn allocations = allocations::Via<"aten::empty">) {
+                      DeviceAllocations allocations = allocations::Via<"aten::empty">) {
   return Kernel(
       Family::kFactory, {name, summary, signature, example},
       {shape, Fusion::kElementwise, allocations, work::Move, kNoGradient, precision::kFollow},
@@ -411,19 +412,21 @@ constexpr std::array kRows{
                   "(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
                   "device=None, bool? "
                   "pin_memory=None) -> Tensor",
-                  "aten::arange(5.5)", ArangeShape, allocations::Via<"aten::resize_">)),
+                  "aten::arange(5.5)", ArangeShape,
+                  {allocations::Via<"aten::resize_">, cuda::Resized})),
     Knowing(
         contents::Range<0, contents::kNone>,
         Fresh("aten::arange.start", "`start`, `start` + 1, ... up to `end`.",
               "(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
               "device=None, bool? pin_memory=None) -> Tensor",
-              "aten::arange.start(2, 8)", ArangeStartShape, allocations::Via<"aten::resize_">)),
+              "aten::arange.start(2, 8)", ArangeStartShape,
+              {allocations::Via<"aten::resize_">, cuda::Resized})),
     Knowing(contents::Range<0, 2>,
             Fresh("aten::arange.start_step", "`start`, `start` + `step`, ... up to `end`.",
                   "(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
                   "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
                   "aten::arange.start_step(8, 1, -2, dtype=f32)", ArangeStepShape,
-                  allocations::Via<"aten::resize_">)),
+                  {allocations::Via<"aten::resize_">, cuda::Resized})),
     Fresh("aten::linspace", "Evenly spaced numbers.",
           "(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None) -> Tensor",

@@ -19,6 +19,7 @@
 #include "ops/contents/words.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
+#include "ops/cuda/determinism.h"
 #include "ops/cuda/nonzero.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
@@ -464,6 +465,7 @@ void AccumulateOnCuda(const OpView& op, bool checked, Allocations& memory) {
   }
   const auto sorted = memory.Allocate(bytes), origins = memory.Allocate(bytes),
              range = memory.Allocate(bytes);
+  cuda::FillResized(op, count, DType::kInt64, memory);
   const std::int64_t largest = (self.count() - 1) / std::max<std::int64_t>(rows.length, 1);
   const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
   memory.Free(memory.Allocate(cuda::SortPairsBytes(count, bits, op.target())));

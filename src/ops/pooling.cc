@@ -16,6 +16,7 @@
 #include "ops/cuda/copies.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
+#include "ops/interpolation.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -350,13 +351,8 @@ std::vector<Tensor> UpsampleByFactors(Dispatcher& d, const OpView& op) {
       sizes.push_back(static_cast<std::int64_t>(size));
     }
   }
-  // torch.nn.functional.interpolate then writes it out, with index_put for its gradient.
-  if (kFactors == 3 && d.target().device == Device::kCuda && d.target().deterministic) {
-    d.NoteEstimate(
-        "with deterministic algorithms PyTorch interpolates between pixels by many operators, "
-        "which "
-        "hold several times as much: they are not modelled, and more is held than is told");
-  }
+  if (kFactors == 3 && interpolation::IsWrittenOut(d))
+    return {interpolation::Linear(d, d.tensor(op, 0), sizes, op.boolean(2))};
   if (kFactors == 3) return {d.Call(kOpNamed<kKernel>, op.arg(0), sizes, op.arg(2))};
   return {d.Call(kOpNamed<kKernel>, op.arg(0), sizes)};
 }

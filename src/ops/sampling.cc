@@ -17,6 +17,7 @@
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/grid_sample_backward.h"
 #include "ops/gradients/image.h"
+#include "ops/interpolation.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -179,6 +180,10 @@ std::vector<Tensor> ByFactors(Dispatcher& d, const OpView& op) {
   const std::vector<Argument>& f = scaled.factors;
   const Tensor image = d.tensor(op, 0);
   constexpr OpName kName = kOpNamed<kKernel>;
+  if constexpr (kAligns && kSpatial == 3) {
+    if (interpolation::IsWrittenOut(d))
+      return {interpolation::Linear(d, image, scaled.sizes, op.boolean(2))};
+  }
   if constexpr (kAligns) {
     if constexpr (kSpatial == 1) return {d.Call(kName, image, scaled.sizes, op.arg(2), f[0])};
     if constexpr (kSpatial == 2) {

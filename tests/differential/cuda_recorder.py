@@ -9,7 +9,8 @@ stub of one (stub_device.py starts it): a JSON object a line in, one out, in ord
      "in_place": false}                  -> {"wanted", "is_complex", "saved", "gradients", "events"}
 
 A size of an event is what is asked for, of a free negative. Who asks is not known.
-With --deterministic calls are made after torch.use_deterministic_algorithms(True).
+With --deterministic calls are made after torch.use_deterministic_algorithms(True), interpolation
+as torch.nn.functional.interpolate then makes it.
 """
 
 import gc
@@ -22,6 +23,7 @@ from typing import Any
 
 import recorder
 import torch
+import torch._decomp.decompositions
 from calls import Call, parse
 from compare import Seen
 from recorder import tensors_in
@@ -96,6 +98,13 @@ def call_libraries() -> None:
     torch.addmm(ones[0], ones, ones @ ones).sum().backward()
 
 
+def write_out() -> None:
+    """What interpolate calls in place of operators whose gradients add in any order."""
+    linear = torch._decomp.decompositions._upsample_linear_vec
+    recorder.INSTEAD["aten::upsample_bilinear2d.vec"] = linear
+    recorder.INSTEAD["aten::upsample_trilinear3d.vec"] = linear
+
+
 def main() -> None:
     torch.backends.cuda.enable_cudnn_sdp(False)  # nobody answers its graphs without a device
     torch.zeros(1, device="cuda")
@@ -103,6 +112,7 @@ def main() -> None:
     if "--deterministic" in sys.argv:
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # which cuBLAS asks for
         torch.use_deterministic_algorithms(True)
+        write_out()
     gc.disable()
     for line in sys.stdin:
         print(json.dumps(observe(json.loads(line))), flush=True)

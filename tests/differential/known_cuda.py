@@ -82,6 +82,8 @@ REFUSALS = {
     "*aten::cudnn_convolution*input channels differ*": CALLER,
     "*aten::cudnn_convolution passes no gradient on*": "aten::convolution has the gradient",
     "*aten::_conv_depthwise2d*a dilation of*": CALLER,
+    "*aten::upsample_bilinear2d.vec*the image has * dimensions, not 4*": CALLER,
+    "*aten::upsample_*.vec*whole numbers are not written out*": "the refusal says so",
     "*the input has 4 dimensions, not 3*": "cuDNN's recurrent networks do not check",
     "*the state has * dimensions, not 3*": "cuDNN's recurrent networks do not check",
     "*there is nothing to select from*": "the kernel would find the index out of bounds",

@@ -117,6 +117,10 @@ CUDNN_MODES = {
 }
 
 
+# What is called in place of operators, by name: cuda_recorder.py says what.
+INSTEAD: dict[str, Callable[..., Any]] = {}
+
+
 class Made:
     """A call with its tensors made, filled with `number` (zeros are no divisors)."""
 
@@ -128,6 +132,7 @@ class Made:
         self.args = [self.make(value, number) for value in call.args]
         self.kwargs = {name: self.make(value, number) for name, value in call.kwargs}
         arguments = {argument.name for argument in self.function._schema.arguments}
+        self.function = INSTEAD.get(call.op, self.function)
         if DEVICE != "cpu" and "device" in arguments:
             self.kwargs.setdefault("device", torch.device(DEVICE))
         if DEVICE != "cpu" and call.op in CUDNN_MODES:

@@ -95,12 +95,14 @@ def weigh_calls(calls: Sequence[str], machine: Machine, *options: str) -> list[S
     return weigh(calls, "--on", machine.name, *release(), *options)
 
 
-def weigh_steps(steps: Sequence[Step], recorded: Sequence[Seen], machine: Machine) -> list[Seen]:
+def weigh_steps(
+    steps: Sequence[Step], recorded: Sequence[Seen], machine: Machine, *options: str
+) -> list[Seen]:
     """What the table says of steps that were recorded; nothing of those that PyTorch refuses."""
     asked = [
         program_of(step, seen["wanted"], seen["is_complex"])
         for step, seen in zip(steps, recorded, strict=True)
         if "refused" not in seen
     ]
-    answers = iter(weigh(asked, "--steps", "--on", machine.name, *release()))
+    answers = iter(weigh(asked, "--steps", "--on", machine.name, *release(), *options))
     return [{} if "refused" in seen else next(answers) for seen in recorded]

@@ -19,7 +19,7 @@ from compare import Extent, Seen, difference, step_difference
 from known_cuda import reason
 from steps import Step, steps_of
 from stub_device import MACHINES, Machine
-from table import Row
+from table import Row, rows
 from trials import selected, typical_calls
 from variants import resize_everywhere, variants
 
@@ -93,8 +93,8 @@ def spelled(trials: Sequence[Trial], row: Row) -> list[str]:
     return out
 
 
-def tried(rows: Sequence[Row], machine: Machine) -> dict[str, list[Trial]]:
-    """By row, all of its trials on the machine."""
+def tried(rows: Sequence[Row], machine: Machine, *options: str) -> dict[str, list[Trial]]:
+    """By row, all of its trials on the machine, with options of both sides' programs."""
     chosen = [row for row in rows if row.example and not reason(row)]
     calls = [(row, str(call)) for row in chosen for call in calls_of(row, VARIANTS)]
     steps = [
@@ -104,10 +104,12 @@ def tried(rows: Sequence[Row], machine: Machine) -> dict[str, list[Trial]]:
         for step in steps_of_row(row, STEP_VARIANTS)
     ]
     recorded = stub_device.record(
-        [*(what for _, what in calls), *(what for _, what in steps)], machine
+        [*(what for _, what in calls), *(what for _, what in steps)], machine, *options
     )
-    ours = stub_device.weigh_calls([text for _, text in calls], machine)
-    ours += stub_device.weigh_steps([step for _, step in steps], recorded[len(calls) :], machine)
+    ours = stub_device.weigh_calls([text for _, text in calls], machine, *options)
+    ours += stub_device.weigh_steps(
+        [step for _, step in steps], recorded[len(calls) :], machine, *options
+    )
     out: dict[str, list[Trial]] = {row.name: [] for row in chosen}
     asked: list[tuple[Row, str | Step]] = [*calls, *steps]
     for (row, what), mine, true in zip(asked, ours, recorded, strict=True):
@@ -160,3 +162,22 @@ def test_what_is_not_deterministic(row: Row, raised: dict[str, list[tuple[str, s
     for text, ours, theirs in raised[row.name]:
         if not (ours and theirs):  # else one of them has found another reason before
             assert "deterministic" not in ours + theirs, (text, ours, theirs)
+
+
+# Rows that torch.nn.functional writes out after torch.use_deterministic_algorithms(True).
+WRITTEN_OUT = ("aten::upsample_bilinear2d.vec", "aten::upsample_trilinear3d.vec")
+
+
+def test_what_is_written_out(request: pytest.FixtureRequest) -> None:
+    """Interpolation under deterministic algorithms, and its gradients."""
+    if why := stub_device.obstacle():
+        pytest.skip(why)
+    for row in (row for row in rows() if row.name in WRITTEN_OUT):
+        trials = tried([row], MACHINES[0], "--deterministic")[row.name]
+        calls = [t.what.call if isinstance(t.what, Step) else parse(t.what) for t in trials]
+        of_pixels = [
+            trial
+            for trial, call in zip(trials, calls, strict=True)
+            if all(math.prod(tensor.sizes) for tensor in call.tensors())
+        ]
+        assert not spelled(of_pixels, row), row.name

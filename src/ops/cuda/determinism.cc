@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "ops/rules/allocations.h"
+
 namespace steelyard::cuda {
 
 void RefuseWhereDeterministic(const OpView& op) {
@@ -10,6 +12,16 @@ void RefuseWhereDeterministic(const OpView& op) {
   Contradict(fmt::format("PyTorch has no deterministic kernel of {} on CUDA, and raises",
                          op.def().name->text()),
              "Weigh it without --deterministic.");
+}
+
+void FillResized(const OpView& op, std::int64_t elements, DType dtype, Allocations& memory) {
+  if (!op.target().deterministic || elements == 0) return;
+  memory.Free(memory.Allocate(allocations::Bytes(1, dtype)));
+}
+
+void Resized(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::resize_");
+  FillResized(op, op.output().count(), op.output().dtype(), memory);
 }
 
 }  // namespace steelyard::cuda
