@@ -67,6 +67,11 @@ void RowMajorShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
 
+// On CUDA row by row whatever the image is.
+void PaddedShape(const OpView& op, Outputs& out) {
+  op.target().device == Device::kCuda ? RowMajorShape(op, out) : LikeImageShape(op, out);
+}
+
 // --- Allocations ---------------------------------------------------------------------------------
 
 // Kernels walk in the order of the gradient; the result is copied first where its channels are
@@ -142,6 +147,12 @@ void AdaptiveMaxOnCuda(const OpView& op, Allocations& memory) {
   Reorder(Order::kRows, {op.self(), op.tensor(2), op.output()}, memory);
 }
 
+// Averages of images whose channels lie last are read as they lie.
+void AdaptiveAverageOnCuda(const OpView& op, Allocations& memory) {
+  if (OrderOf(op.tensor(1)) == Order::kChannelsLast) return memory.Output(0);
+  PoolAllocations<"aten::resize_">(op, memory);
+}
+
 // Few channels are not worth walking channels last.
 void UpsampleOnCuda(const OpView& op, Allocations& memory) {
   constexpr std::int64_t kLeastChannels = 4;
@@ -156,7 +167,7 @@ void UpsampleOnCuda(const OpView& op, Allocations& memory) {
 // Between images of one size it copies, whatever the order.
 void BilinearOnCuda(const OpView& op, Allocations& memory) {
   if (std::ranges::equal(op.self().sizes(), op.output().sizes())) return memory.Output(0);
-  UpsampleAllocations(op, memory);
+  UpsampleOnCuda(op, memory);
 }
 
 // These write what has been asked for.
@@ -316,7 +327,8 @@ constexpr std::array kRows{
                           "The gradient of an adaptive average pool.",
                           "(Tensor grad_output, Tensor self) -> Tensor",
                           "aten::_adaptive_avg_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8])",
-                          PoolAllocations<"aten::resize_">, cuda::Unordered<LikeImageShape>))),
+                          PoolAllocations<"aten::resize_">, cuda::Unordered<LikeImageShape>,
+                          AddGradient, AdaptiveAverageOnCuda))),
     Differentiable(
         gradients::OfAdaptivePool<"aten::_adaptive_avg_pool3d", 3>(
             "AdaptiveAvgPool3DBackwardBackward0"),
@@ -448,14 +460,14 @@ constexpr std::array kRows{
                "The gradient of mirrored borders.",
                "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
                "aten::reflection_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-               PoolAllocations<"aten::empty">, LikeImageShape, AddGradient, GradientInRows)),
+               PoolAllocations<"aten::empty">, PaddedShape, AddGradient, GradientInRows)),
     Differentiable(
         gradients::OfForward<"aten::reflection_pad3d">("ReflectionPad3DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::reflection_pad3d_backward",
                "The gradient of mirrored borders.",
                "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
                "aten::reflection_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-               PoolAllocations<"aten::reflection_pad3d_backward">, cuda::Unordered<LikeImageShape>,
+               PoolAllocations<"aten::reflection_pad3d_backward">, cuda::Unordered<PaddedShape>,
                AddGradient, allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad1d">("ReplicationPad1DBackwardBackward0"),
@@ -471,7 +483,7 @@ constexpr std::array kRows{
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
                "aten::replication_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-               PoolAllocations<"aten::empty">, cuda::Unordered<LikeImageShape>, AddGradient,
+               PoolAllocations<"aten::empty">, cuda::Unordered<PaddedShape>, AddGradient,
                allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad3d">("ReplicationPad3DBackwardBackward0"),
@@ -479,7 +491,7 @@ constexpr std::array kRows{
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
                "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-               PoolAllocations<"aten::empty">, cuda::Unordered<LikeImageShape>, AddGradient,
+               PoolAllocations<"aten::empty">, cuda::Unordered<PaddedShape>, AddGradient,
                allocations::OutputsOnly)),
     Kernel(Family::kPooling, "steelyard::column_storage",
            "Columns added up, in room for them or their image, inside `col2im`.",

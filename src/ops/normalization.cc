@@ -440,11 +440,8 @@ double EpsOf(const OpView& op) {
   return op.real(3, wide ? 0x1p-52 : 0x1p-23);
 }
 
-// The result and the reciprocal roots it was scaled by.
-std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
-  if (d.target().device == Device::kCuda && !IsComplex(op.self().dtype())) {
-    return d.CallMany("steelyard::rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3));
-  }
+// The result and the reciprocal roots it was scaled by, of several operators.
+std::vector<Tensor> NormalizeInSteps(Dispatcher& d, const OpView& op) {
   const Dims normalized = op.ints(1);
   RequireNormalized(op.self(), normalized);
   Dims dims;
@@ -461,6 +458,14 @@ std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
   out = d.Call("aten::contiguous", out);
   input.reset();
   return {d.Call("aten::to.dtype", out, op.self().dtype()), root};
+}
+
+// The same, on CUDA of one kernel.
+std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
+  if (d.target().device == Device::kCuda && !IsComplex(op.self().dtype())) {
+    return d.CallMany("steelyard::rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3));
+  }
+  return NormalizeInSteps(d, op);
 }
 
 // In the dtype of the input. What makes it is one expression, whose parts live to its end.
@@ -497,7 +502,7 @@ std::vector<Tensor> RootNormByParts(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
   if (cuda::IsBefore(d.target(), cuda::kRootNormIsKernel)) return RootNormByParts(d, op);
   const bool mixed = op.given(2) && op.tensor(2).dtype() != op.self().dtype();
-  if (mixed || IsComplex(op.self().dtype())) return {NormalizeByRoot(d, op)[0]};
+  if (mixed || IsComplex(op.self().dtype())) return {NormalizeInSteps(d, op)[0]};
   return {d.Call("aten::_fused_rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3))};
 }
 

@@ -251,7 +251,8 @@ constexpr std::array kRows{
     Chosen("aten::kthvalue", "The k-th smallest elements of a dimension, and where they stand.",
            "(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
            "indices)",
-           "aten::kthvalue(f32[2,8], 3)", KthShape, KthAllocations, gradients::kKthvalue),
+           "aten::kthvalue(f32[2,8], 3)", KthShape, {KthAllocations, cuda::CopiesThenOutputs<0>},
+           gradients::kKthvalue),
     Chosen("aten::mode", "The most frequent elements of a dimension, and where they stand.",
            "(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
            "aten::mode(f32[2,8])", ModeShape, {ModeAllocations, ModeOnCuda}, gradients::kMode),
