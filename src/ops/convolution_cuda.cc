@@ -39,12 +39,16 @@ bool ReadsChannelsLast(const TensorView& input, const TensorView& weight) {
 // self, weight, padding, stride, dilation, groups, benchmark, deterministic, allow_tf32
 void CudnnShape(const OpView& op, Outputs& out) {
   const int n = SpatialRank(op.tensor(1));
+  Outputs image;
   convolution::AddImage(op.self(), op.tensor(1), None(op),
                         {.stride = window::PerDimension("stride", op.ints(3), n),
                          .padding = window::PerDimension("padding", op.ints(2), n),
                          .dilation = window::PerDimension("dilation", op.ints(4), n),
                          .groups = op.integer(5)},
-                        out);
+                        image);
+  const Dims& sizes = image.metas()[0].sizes;
+  const bool last = ReadsChannelsLast(op.self(), op.tensor(1));
+  out.Add(op.self().dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
 }
 // Image and weight are read in the order in which the result is.
 void CudnnAllocations(const OpView& op, Allocations& memory) {
@@ -85,8 +89,8 @@ void DepthwiseVolumeShape(const OpView& op, Outputs& out) {
 }
 void DepthwiseVolumeAllocations(const OpView& op, Allocations& memory) {
   const auto image = cuda::Contiguous(op.self(), memory);
-  const auto weight = cuda::Contiguous(op.tensor(1), memory);
   memory.Output(0, "aten::empty");
+  const auto weight = cuda::Contiguous(op.tensor(1), memory);
   if (op.given(3)) allocations::Free(cuda::Contiguous(op.tensor(3), memory), memory);
   allocations::Free(weight, memory);
   allocations::Free(image, memory);

@@ -349,7 +349,9 @@ void CumulativeAllocations(const OpView& op, Allocations& memory) {
 void ScanOnCuda(const OpView& op, DType dtype, Allocations& memory) {
   const TensorView self = op.self();
   if (self.size(op.dim(1, self.rank())) != self.count()) return;
-  memory.Free(memory.Allocate(cuda::ScanBytes(self.count(), BitsOf(dtype) / 8)));
+  const std::int64_t width = BitsOf(dtype) / 8;
+  memory.Free(memory.Allocate(IsComplex(dtype) ? cuda::ComplexScanBytes(self.count(), width)
+                                               : cuda::ScanBytes(self.count(), width)));
 }
 
 // Rows have to lie densely.

@@ -135,13 +135,28 @@ std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target, std::int64
   return Together({TileStates(count, tile), DivideUp(count, tile) * width});
 }
 
+namespace {
+
+// States of 4 bytes that lie apart from the sums of tiles and those up to each.
+std::int64_t StatesAndSums(std::int64_t count, std::int64_t tile, std::int64_t width) {
+  constexpr std::int64_t kWarp = 32;
+  const std::int64_t states = DivideUp(count, tile) + kWarp;
+  return Together({states * 4, states * width, states * width, 1});
+}
+
+}  // namespace
+
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width) {
   constexpr std::int64_t kTile = 896, kTileOf4 = 1920, kTileOf2 = 3840, kWarp = 32;
   if (width >= kWidth) return Together({TileStates(count, kTile), 1});
-  // A state of 8 bytes; of half-precision numbers the states lie apart from the sums.
+  // A state of 8 bytes.
   if (width == 4) return Together({(DivideUp(count, kTileOf4) + kWarp) * kWidth, 1});
-  const std::int64_t states = DivideUp(count, kTileOf2) + kWarp;
-  return Together({states * 4, states * width, states * width, 1});
+  return StatesAndSums(count, kTileOf2, width);
+}
+
+std::int64_t ComplexScanBytes(std::int64_t count, std::int64_t width) {
+  constexpr std::int64_t kTileOf8 = 896, kTileOf16 = 384;
+  return StatesAndSums(count, width > kWidth ? kTileOf16 : kTileOf8, width);
 }
 
 }  // namespace steelyard::cuda

@@ -33,5 +33,7 @@ std::int64_t SumBytes(std::int64_t count, const Target& target);
 std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target, std::int64_t width = 8);
 // DeviceScan of `count` numbers of 8 bytes, or of 2, 4 or 8.
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width = 8);
+// The same of complex numbers of 8 or 16 bytes.
+std::int64_t ComplexScanBytes(std::int64_t count, std::int64_t width);
 
 }  // namespace steelyard::cuda
