@@ -23,6 +23,7 @@ import torch
 from torch._export import utils as export
 from torch._higher_order_ops import utils as operators
 from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.autograd.graph import saved_tensors_hooks
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, is_symbolic
 from torch.overrides import TorchFunctionMode, _pop_mode, _push_mode
@@ -204,7 +205,10 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
                 return call(module, *args, **kwargs)
             self._meet_inputs(args, kwargs)
             self.before(lambda: call(module, *args, **kwargs))
-            result = call(module, *args, **kwargs)
+            # Autograd saves others in their place: where Python lets go of a tensor is seen,
+            # whatever is saved. Autocast has it save casts, which are none of Python's.
+            with saved_tensors_hooks(torch.Tensor.detach, _itself):
+                result = call(module, *args, **kwargs)
             self._returned(result)
             return pytree.tree_map(_opened, result)
 
@@ -260,6 +264,10 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         for size, number in zip(tensor.shape, value.shape, strict=False):
             if symbol := _settle(size, number):
                 self.sizes[symbol] = number
+
+
+def _itself(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
 
 
 def _opened(leaf: Any) -> Any:
@@ -450,6 +458,16 @@ def _layers_run_fused() -> Iterator[None]:
     changes = (
         # The mode by which this module sees calls is no tensor's function.
         (torch.overrides, "has_torch_function", overridden),
+        # Functions of Python's that are called by way of the mode hold their arguments to the end.
+        *(
+            (owner, name, answer)
+            for owner in (torch.nn.functional, torch.functional)
+            for name, answer in (
+                ("has_torch_function", overridden),
+                ("has_torch_function_unary", lambda tensor: overridden((tensor,))),
+                ("has_torch_function_variadic", lambda *tensors: overridden(tensors)),
+            )
+        ),
         (torch.nn.modules.activation, "_is_make_fx_tracing", lambda: False),
         # The meta device stands for the one that the model is to run on.
         (torch.utils.backend_registration, "_privateuse1_backend_name", "meta"),

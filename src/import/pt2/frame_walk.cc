@@ -301,10 +301,10 @@ void FrameWalk::Depart(const Function& function, std::span<const ValueId> values
 std::vector<FrameWalk::Departure> FrameWalk::LetGo(const ModuleFacts& module,
                                                    const ValuesByName& by_name) const {
   const std::vector<Node>& nodes = graph_.nodes;
-  std::vector<CallId> makers(program_.values.size(), kNoId);  // none of what was there before
-  for (const Node& node : nodes) {
-    for (const ValueId id : program_.results(node)) {
-      if (id != kNoId) makers[id] = node.call;
+  std::vector<std::uint32_t> makers(program_.values.size(), kNoId);  // none: it was there before
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    for (const ValueId id : program_.results(nodes[i])) {
+      if (id != kNoId) makers[id] = i;
     }
   }
   std::vector<Departure> told;
@@ -314,10 +314,12 @@ std::vector<FrameWalk::Departure> FrameWalk::LetGo(const ModuleFacts& module,
       const ValueId found = by_name.Find(name);
       if (found == kNoId) continue;
       const ValueId id = TensorOf(found);
-      const bool used = last_uses_[id] >= each.node;
+      // What is given and not used goes by itself, if it is given at all.
+      const bool used = last_uses_[id] > each.node || makers[id] == each.node;
       if (used && program_.values[id].role != Role::kCache) continue;
       // Who held it has called both what made it and what ran last.
-      const CallId call = CallAround(program_, makers[id], nodes[each.node].call);
+      const CallId maker = makers[id] == kNoId ? kNoId : nodes[makers[id]].call;
+      const CallId call = CallAround(program_, maker, nodes[each.node].call);
       if (told.empty() || told.back().node != each.node || told.back().call != call) {
         told.push_back({.node = each.node, .call = call, .values = {}});
       }

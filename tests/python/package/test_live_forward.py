@@ -141,6 +141,66 @@ def test_the_peak_is_that_of_the_live_module(make: Any) -> None:
     assert weighed(model, x) == peak_of(events_of(run))
 
 
+# Where one call ends the lives of several.
+ENDS = {
+    "a temporary before a variable": (
+        "y = self.first(x)\ny = y + self.first(x[:, :1])\nreturn torch.tanh(y)"
+    ),
+    "in the order of variables": (
+        "y = self.first(x)\nz = torch.relu(y[:, :8])\nw = z.sum(-1)\nreturn w + y[:, :8].sum(-1)"
+    ),
+    "arguments of functions": (
+        "u = functional.normalize(self.first(x[:, :4]).sum(-1), out=x[:, :4, 0])\n"
+        "return torch.tanh(u)"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", ENDS.values(), ids=list(ENDS))
+def test_what_a_call_ends_goes_in_the_order_of_the_live_module(source: str) -> None:
+    model, x = chain(source)().eval(), torch.randn(2, 64, 64)
+
+    def run() -> None:
+        with torch.no_grad():
+            model(x)
+
+    run()
+    seen = [size for _, size in events_of(run)]
+    assert [size for _, size, _ in steelyard.weigh(model, x).events] == seen
+
+
+class Projections(nn.Module):
+    """Its variables are of float32 where autocast has what is computed of them be narrower."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.q, self.k = nn.LayerNorm(64), nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.norm(x)
+        q, k = self.q(h), self.k(h)
+        return (q * k).square().mean()
+
+
+def test_variables_stay_where_autograd_saves_casts_of_them() -> None:
+    """A linear layer saves the cast of its operand; the variable lives until `forward` returns."""
+    model, x = Projections(), torch.randn(2, 512, 64)
+
+    def step() -> None:
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = model(x)
+        loss.backward()
+        for parameter in model.parameters():
+            parameter.grad = None
+
+    step()
+    # Casts of weights go in an order that differs between processes.
+    narrow = x.numel() * 2
+    seen = [size for _, size in events_of(step) if abs(size) >= narrow]
+    weighing = steelyard.weigh(model, x, train="sgd", amp="bf16")
+    assert [size for _, size, _ in weighing.events if abs(size) >= narrow] == seen
+
+
 def test_an_export_frees_earlier() -> None:
     model, x = Stack().eval(), torch.randn(2, 64, 64)
     assert weighed(model, x, as_="exported") < weighed(model, x)
