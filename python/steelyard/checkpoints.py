@@ -25,6 +25,7 @@ from steelyard.eager_view import reached_from, replaced
 from steelyard.lifetimes import Lifetimes
 
 KEY = "steelyard_checkpoint"  # of a node's annotation, which is the number of its region
+RANDOM = "steelyard_random"  # of a node's annotation: it makes a state of random numbers
 NAME = "checkpoint"  # of what is no module's call, below the module that calls it
 RANDOM_STATE = 5056  # bytes of torch.get_rng_state()
 # What the options of a checkpoint change that `--recompute` does not do.
@@ -152,10 +153,20 @@ def _run_once(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], keeps_random: bool
 ) -> Any:
     """While it runs it keeps the state of random numbers all the same."""
-    state = torch.empty(RANDOM_STATE, dtype=torch.uint8) if keeps_random else None
+    state = None
+    if keeps_random:
+        with traceback.preserve_node_meta(), traceback.annotate({RANDOM: 1}):
+            state = torch.empty(RANDOM_STATE, dtype=torch.uint8)
     result = function(*args, **kwargs)
     del state
     return result
+
+
+def leave_states_to_host(exported: ExportedProgram) -> None:
+    """States of random numbers are the host's, and no memory of a device that the rest is on."""
+    for node in list(exported.graph.nodes):
+        if RANDOM in (node.meta.get("custom") or {}):
+            exported.graph.erase_node(node)
 
 
 def _home_of(node: torch.fx.Node) -> int:

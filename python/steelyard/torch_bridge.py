@@ -28,7 +28,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from steelyard import _core
-from steelyard.checkpoints import Checkpoints
+from steelyard.checkpoints import Checkpoints, leave_states_to_host
 from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
 from steelyard.lifetimes import Lifetimes
@@ -65,11 +65,12 @@ def program_of(
     train: _core.TrainOptions | None = None,
     hold_variables: bool = False,
     constants: dict[str, torch.Tensor] | None = None,
+    device: str = "cpu",
 ) -> _core.Program:
     """Returns the program of a module, traced with these inputs, or of an exported one.
 
     The tensors that the module's code makes, which its state does not have, are added to
-    `constants`.
+    `constants`. `device` is where it is to run.
 
     What the module checkpoints in a training step is added to what `train` has recomputed. With
     `hold_variables` the program holds tensors as long as the module's functions do.
@@ -93,6 +94,8 @@ def program_of(
                 model, args, kwargs, dynamic_shapes, mode, as_, train, hold_variables
             )
         lifetimes = met.lifetimes if hold_variables else None
+        if device != "cpu":
+            leave_states_to_host(exported)
         # With sizes left open the data may be others.
         sizes = met.view.sizes if met.view is not None and dynamic_shapes is None else {}
         program = _read(exported, type(model).__name__, hold_variables, lifetimes, sizes)

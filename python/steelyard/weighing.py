@@ -214,7 +214,15 @@ def weigh(
     # What is compiled has no frames of Python's.
     options.hold_variables = bridge.runs(model, as_) and options.runtime == "eager"
     program = bridge.program_of(
-        model, args, kwargs, dynamic_shapes, mode, as_, train, options.hold_variables
+        model,
+        args,
+        kwargs,
+        dynamic_shapes,
+        mode,
+        as_,
+        train,
+        options.hold_variables,
+        device=options.device,
     )
     options.train = train
     options.path = type(model).__name__

@@ -15,6 +15,7 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/locals.h"
+#include "ops/dispatch/random_state.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
@@ -23,6 +24,12 @@
 #include "ops/rules/work.h"
 
 namespace steelyard {
+
+Tensor RandomState(Dispatcher& dispatcher) {
+  Tensor state = dispatcher.Call("steelyard::random_state", kRandomStateBytes);
+  dispatcher.PutOnHost(state);
+  return state;
+}
 
 // --- Dispatcher ----------------------------------------------------------------------------------
 
@@ -138,7 +145,7 @@ void Autograd::RunAgain(RegionId id) {
   const AutocastMode mode = region.autocast;
   Tensor state;
   if (region.random.defined()) {
-    state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
+    state = RandomState(dispatcher_);
     dispatcher_.RestoreRandom(region.random);
   }
   filled_ = id;
@@ -295,7 +302,7 @@ std::vector<Tensor> RunReentrant(Dispatcher& d, CheckpointCall call, const Node&
   const std::vector<Tensor> arguments = call.region.inputs;
   const bool wanted = d.grad_enabled() && d.autograd().WantsCheckpoint(arguments);
   const std::uint64_t sequence = wanted ? d.autograd().TakeSequence() : 0;
-  call.region.random = d.Call("steelyard::random_state", kRandomStateBytes);
+  call.region.random = RandomState(d);
   std::vector<Tensor> results;
   {
     const Dispatcher::GradMode off(d, false);
@@ -319,7 +326,7 @@ std::vector<Tensor> RunCheckpoint(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsProgram python(d);
   CheckpointCall call(op.graph(0), static_cast<std::size_t>(op.integer(1)), d.tensors(op, 3));
   if (op.boolean(2)) return RunReentrant(d, std::move(call), context);
-  call.region.random = d.Call("steelyard::random_state", kRandomStateBytes);
+  call.region.random = RandomState(d);
   return RunOpen(d, std::move(call));
 }
 

@@ -16,6 +16,7 @@
 
 #include "ir/layout.h"
 #include "ir/visit_values.h"
+#include "ops/dispatch/random_state.h"
 #include "ops/gradients/sparse.h"
 #include "ops/gradients/view.h"
 #include "ops/rules/memory_format.h"
@@ -336,7 +337,7 @@ Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor>
   const Gradients arrived = WithZeros(id, incoming);
   std::vector<Saved> inputs(autograd_.saved(id).begin(), autograd_.saved(id).end());
   std::erase_if(inputs, [](const Saved& saved) { return saved.in_context; });
-  Tensor state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
+  Tensor state = RandomState(dispatcher_);
   dispatcher_.RestoreRandom(region.random);
   std::vector<Tensor> detached(autograd_.edges(id).size());
   for (const Saved& input : inputs) {

@@ -192,3 +192,14 @@ def test_the_path_is_that_with_or_without_gradients() -> None:
                 2 if enabled else 1
             )
     assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("train", [None, "sgd"])
+def test_the_state_of_random_numbers_is_the_hosts(reentrant: bool, train: str | None) -> None:
+    """torch.get_rng_state() and torch.cuda.get_rng_state() give tensors on the CPU."""
+    state = torch.get_rng_state().nbytes
+    for device, there in (("cpu", True), ("h100", False)):
+        net = Net(of_modules(reentrant))
+        events = steelyard.weigh(net, X, train=train, device=device).events
+        assert (state in [size for _, size, _ in events]) is there
