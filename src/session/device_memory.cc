@@ -149,8 +149,10 @@ Course CourseOf(const Program& kernels, const Timeline& timeline, const WeighOpt
   const bool trains = !options.train.optimizer.empty();
   const bool keeps_cache = std::ranges::any_of(
       kernels.values, [](const Value& value) { return value.role == Role::kCache; });
+  // A forward pass gives its cache to the next one, which is another call.
+  const bool once = trains ? !first : keeps_cache;
   Course course;
-  course.steps.assign((trains && !first) || keeps_cache ? 1 : 3, &timeline);
+  course.steps.assign(once ? 1 : 3, &timeline);
   if (first) course.steps[0] = &first->timeline;
   course.residents = first ? first->residents : ResidentBlocks(kernels, timeline);
   return course;

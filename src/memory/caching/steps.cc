@@ -25,21 +25,40 @@ bool Place(std::span<const ResidentBlock> residents, CachingAllocator* device,
   return true;
 }
 
-// What a step gives up of what is there before it, the step before has left: of blocks of one size
-// the last that it made.
-void AdoptLeft(const Timeline& before, const TimelineAllocator& left, const Timeline& next,
+// What the module or a graph that it holds keeps, and not what is trained.
+bool IsKeptByModule(const Block& block) {
+  return block.category == Category::kCache || block.category == Category::kActivations;
+}
+
+// The last block of that size which a step has left, of the same category if there is one; none
+// that is taken.
+std::optional<std::size_t> LastLeft(const Timeline& before, const TimelineAllocator& left,
+                                    const std::vector<bool>& taken, const Block& like) {
+  std::optional<std::size_t> other;
+  for (std::size_t i = before.blocks.size(); i-- > 0;) {
+    if (taken[i] || before.blocks[i].bytes != like.bytes) continue;
+    if (!left.Left(static_cast<std::uint32_t>(i))) continue;
+    if (before.blocks[i].category == like.category) return i;
+    if (!other) other = i;
+  }
+  return other;
+}
+
+// What a step gives up of what is there before it, the step before has left. What else the module
+// has kept it lets go before the step's first call.
+void AdoptLeft(const Timeline& before, TimelineAllocator& left, const Timeline& next,
                TimelineAllocator* blocks) {
   std::vector<bool> taken(before.blocks.size(), false);
   for (std::size_t i = next.blocks.size(); i-- > 0;) {
     if (!next.blocks[i].resident) continue;
-    for (std::size_t j = before.blocks.size(); j-- > 0;) {
-      if (taken[j] || before.blocks[j].bytes != next.blocks[i].bytes) continue;
-      const std::optional<BlockId> id = left.Left(static_cast<std::uint32_t>(j));
-      if (!id) continue;
-      taken[j] = true;
-      blocks->Adopt(static_cast<std::uint32_t>(i), *id);
-      break;
-    }
+    const std::optional<std::size_t> found = LastLeft(before, left, taken, next.blocks[i]);
+    if (!found) continue;
+    taken[*found] = true;
+    blocks->Adopt(static_cast<std::uint32_t>(i), *left.Left(static_cast<std::uint32_t>(*found)));
+  }
+  for (std::size_t i = 0; i < before.blocks.size(); ++i) {
+    const auto block = static_cast<std::uint32_t>(i);
+    if (!taken[i] && IsKeptByModule(before.blocks[i]) && left.Left(block)) left.Free(block);
   }
 }
 
@@ -58,7 +77,7 @@ ReservedUse RunSteps(std::span<const ResidentBlock> residents,
   for (use.step = 0; use.step < steps.size(); ++use.step) {
     const Timeline& step = *steps[use.step];
     if (use.step > 0) {
-      const TimelineAllocator before = std::move(*blocks);
+      TimelineAllocator before = std::move(*blocks);
       blocks.emplace(&allocator);
       AdoptLeft(*steps[use.step - 1], before, step, &*blocks);
     }

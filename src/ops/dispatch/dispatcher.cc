@@ -228,12 +228,13 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
 }
 
 // Without gradients the caller's references end outside the program. A training loop lets the
-// outputs go at the end of each step, and its variables after them.
+// outputs go at the end of each step, and its variables after them; what the module keeps stays.
 void Dispatcher::ReleaseOutputs(Locals& locals) {
   if (autograd_ != nullptr) {
     for (const std::uint32_t place : ReleaseOrder(source_)) {
-      VisitValues(source_, locals.graph->outputs[place],
-                  [&](ValueId id) { locals.of(id).reset(); });
+      VisitValues(source_, locals.graph->outputs[place], [&](ValueId id) {
+        if (source_.values[id].role != Role::kCache) locals.of(id).reset();
+      });
     }
     LetGo();
   }

@@ -163,6 +163,15 @@ def test_the_second_step_is_to_the_byte(name: str) -> None:
     assert weighed(MODELS[name](), "sgd") == of_second_call(name, step_of)
 
 
+@pytest.mark.filterwarnings("ignore:.*weight_norm")
+@pytest.mark.parametrize("name", MODELS)
+def test_on_a_device_each_step_finds_what_the_last_one_left(name: str) -> None:
+    """The allocator, which runs steps one after the other, has all that the steady one asks for."""
+    weighing = steelyard.weigh(MODELS[name](), X, train="adamw", loss="sum", device="h100")
+    memory = weighing.data["memory"]
+    assert sum(memory["at_peak"].values()) == memory["requested_peak"]
+
+
 def test_the_first_step_keeps_and_has_kept_nothing() -> None:
     first = steelyard.weigh(Net(scores), X, train="sgd", loss="sum", first_step=True)
     model = Net(scores)
