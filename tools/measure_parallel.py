@@ -32,15 +32,18 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
+import torch.distributed._functional_collectives as functional
 from parallel_models import MODELS, Model
 from recording import (
     Events,
@@ -53,24 +56,25 @@ from recording import (
     total_bytes,
 )
 from torch import nn
+from torch.distributed import tensor as distributed_tensor
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
-from torch.distributed.tensor import DTensor, Replicate, init_device_mesh
-from torch.distributed.tensor.parallel import (
-    ColwiseParallel,
-    RowwiseParallel,
-    parallelize_module,
-)
+from torch.distributed.tensor import DTensor, Replicate, init_device_mesh, parallel
+from torch.distributed.tensor.parallel import parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
 RANKS = 2
+SETTLES = 0.01  # seconds in which a thread has gone on
 MICRO_STEPS = 3  # of a step, of which all but the last are in no_sync()
 # Its own records, of what its threads do.
 GLOO = "gloo:"
-GATHERING = {
-    "c10d::_allgather_base_": re.compile(r"FSDP::all_gather( \(.*\))?"),
-    "c10d::allgather_into_tensor_coalesced_": re.compile("_c10d_functional::wait_tensor"),
-}
+# What its threads copy: in which operator, by what it is allocated, and where it may be let go.
+WAITS = r"_c10d_functional::\w+|(Nested)?Redistribute"
+COPIES = [
+    ("c10d::_allgather_base_", "aten::empty", re.compile(r"FSDP::all_gather( \(.*\))?")),
+    ("c10d::allgather_into_tensor_coalesced_", "aten::empty", re.compile(WAITS)),
+    ("c10d::reduce_scatter_tensor_coalesced_", "aten::empty_strided", re.compile(WAITS)),
+]
 # How a model is wrapped, and what says the same to `steelyard weigh`.
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ddp": ({}, []),
@@ -112,10 +116,11 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "tp-micro": ({}, ["--accumulate", str(MICRO_STEPS)]),
     "tp-amp": ({}, ["--amp", "bf16"]),  # on a device: kernels of CPUs differ in it
 }
-STYLES = {
-    "colwise": ColwiseParallel(),
-    "colwise_gather": ColwiseParallel(output_layouts=Replicate()),
-    "rowwise": RowwiseParallel(),
+# What a plan says in one word.
+STYLES: dict[str, Callable[..., parallel.ParallelStyle]] = {
+    "colwise": parallel.ColwiseParallel,
+    "colwise_gather": partial(parallel.ColwiseParallel, output_layouts=Replicate()),
+    "rowwise": parallel.RowwiseParallel,
 }
 DTYPES = {
     "cpu": {"low": torch.float32, "high": torch.float64},
@@ -149,6 +154,15 @@ def is_cast(case: str) -> bool:
 
 def has_policy(case: str) -> bool:
     return case.startswith("fsdp-low")
+
+
+def style_of(text: str) -> parallel.ParallelStyle:
+    """Of a plan's words: those of PyTorch, or shorter ones."""
+    call = text if text.endswith(")") else f"{text}()"
+    style: parallel.ParallelStyle = eval(
+        call, {**vars(parallel), **vars(distributed_tensor), **STYLES}
+    )
+    return style
 
 
 def count_of(case: str) -> int:
@@ -259,7 +273,7 @@ class Rank:
         wrapping = wrapping_of(self.case, self.device)
         if is_shared(self.case):
             mesh = init_device_mesh(self.device, (RANKS,))
-            styles = {layers: STYLES[style] for layers, style in self.plan.items()}
+            styles = {layers: style_of(style) for layers, style in self.plan.items()}
             parallelize_module(self.plain, mesh, styles)
         elif is_sharded(self.case):
             for name, part in self.plain.named_modules():
@@ -316,11 +330,14 @@ class Rank:
 def told_once(events: Events) -> Events:
     """What Gloo's thread frees, which was allocated last, while the operator waits for it is now in
     the operator, now in what waits for that."""
-    told, last = [], 0
+    told: Events = []
+    by, last = "", 0
     for label, size in events:
-        copies = [name for name, waits in GATHERING.items() if waits.fullmatch(label)]
-        told.append([copies[0] if copies and size == -last else label, size])
-        last = size if size > 0 else last
+        copies = [name for name, made, waits in COPIES if made == by and waits.fullmatch(label)]
+        is_copy = bool(copies) and size == -last
+        told.append([copies[0] if is_copy else label, size])
+        if size > 0 or is_copy:
+            by, last = label, max(size, 0)
     return told
 
 
@@ -422,9 +439,21 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     print(truth["name"], peaks[-1], flush=True)
 
 
+def wait_at_once(tensor: torch.Tensor) -> torch.Tensor:
+    """What a collective of DTensors gives: it waits here, once Gloo's thread is done.
+
+    Else it does at some time before the tensor is used, and what that thread lets go last is not
+    told.
+    """
+    time.sleep(SETTLES)
+    torch.ops._c10d_functional.wait_tensor(tensor)
+    return functional.AsyncCollectiveTensor(tensor)
+
+
 def run_rank(rank: int, meeting: str, folder: Path, names: list[str]) -> None:
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
+    functional._maybe_wrap_tensor = wait_at_once
     dist.init_process_group(
         "gloo", store=dist.FileStore(meeting, RANKS), rank=rank, world_size=RANKS
     )

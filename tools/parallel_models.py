@@ -223,6 +223,92 @@ class SharedWriter(nn.Module):
         return F.cross_entropy(scores.flatten(0, 1), labels.flatten()), scores
 
 
+class Vocabulary(nn.Module):
+    """A table of words of which two processes have different numbers of rows."""
+
+    def __init__(self, bias: bool = True) -> None:
+        super().__init__()
+        self.words = nn.Embedding(101, 48, padding_idx=0)
+        self.up, self.down = nn.Linear(48, 128, bias=bias), nn.Linear(128, 48, bias=bias)
+        self.head = nn.Linear(48, 101, bias=bias)
+
+    def mixed(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.down(F.relu(self.up(x)))
+
+    def forward(self, words: torch.Tensor, labels: torch.Tensor) -> tuple[Any, Any]:
+        scores = self.head(self.mixed(self.words(words)))
+        return F.cross_entropy(scores.flatten(0, 1), labels.flatten()), scores
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int, groups: int) -> None:
+        super().__init__()
+        self.of_head = width // heads
+        self.wq = nn.Linear(width, width, bias=False)
+        self.wk, self.wv = (nn.Linear(width, groups * self.of_head, bias=False) for _ in range(2))
+        self.wo = nn.Linear(width, width, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, _ = x.shape
+        q, k, v = (
+            part.view(batch, length, -1, self.of_head).transpose(1, 2)
+            for part in (self.wq(x), self.wk(x), self.wv(x))
+        )
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        return self.wo(mixed.transpose(1, 2).contiguous().view(batch, length, -1))
+
+
+class GatedLayers(nn.Module):
+    def __init__(self, width: int, inner: int) -> None:
+        super().__init__()
+        self.w1, self.w3 = (nn.Linear(width, inner, bias=False) for _ in range(2))
+        self.w2 = nn.Linear(inner, width, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+class TitanBlock(nn.Module):
+    def __init__(self, width: int, make_norm: Callable[[int], nn.Module]) -> None:
+        super().__init__()
+        self.attention = Attention(width, 4, 2)
+        self.feed_forward = GatedLayers(width, 128)
+        self.attention_norm, self.ffn_norm = make_norm(width), make_norm(width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = x + self.attention(self.attention_norm(x))
+        return h + self.feed_forward(self.ffn_norm(h))
+
+
+class OwnNorm(nn.Module):
+    """As Llama's own code has it, but for the number that it adds."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True)) * self.weight
+
+
+class Titan(nn.Module):
+    """A causal transformer with the names of torchtitan's Llama."""
+
+    def __init__(self, make_norm: Callable[[int], nn.Module]) -> None:
+        super().__init__()
+        self.tok_embeddings = nn.Embedding(101, 48)
+        self.layers = nn.ModuleDict({str(i): TitanBlock(48, make_norm) for i in range(2)})
+        self.norm = make_norm(48)
+        self.output = nn.Linear(48, 101, bias=False)
+
+    def forward(self, tokens: torch.Tensor, labels: torch.Tensor) -> tuple[Any, Any]:
+        h = self.tok_embeddings(tokens)
+        for layer in self.layers.values():
+            h = layer(h)
+        scores = self.output(self.norm(h))
+        return F.cross_entropy(scores.flatten(0, 1), labels.flatten()), scores
+
+
 def ids(*sizes: int) -> torch.Tensor:
     return torch.ones(sizes, dtype=torch.long)
 
@@ -270,6 +356,60 @@ SHARED: dict[str, Model] = {
         lambda: SharedWriter(groups=2, bias=False),
         lambda: (ids(2, 16), ids(2, 16)),
         plan={**IN_LAYERS, "head": "colwise_gather", "words": "colwise_gather"},
+    ),
+}
+
+# That of torchtitan's Llama.
+TITAN_PLAN = {
+    "tok_embeddings": "RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1))",
+    "norm": "SequenceParallel()",
+    "output": "ColwiseParallel(input_layouts=Shard(1), output_layouts=Replicate())",
+    "layers.*.attention_norm": "SequenceParallel()",
+    "layers.*.attention": "PrepareModuleInput(input_layouts=(Shard(1),), "
+    "desired_input_layouts=(Replicate(),))",
+    **{f"layers.*.attention.w{name}": "ColwiseParallel()" for name in "qkv"},
+    "layers.*.attention.wo": "RowwiseParallel(output_layouts=Shard(1))",
+    "layers.*.ffn_norm": "SequenceParallel()",
+    "layers.*.feed_forward": "PrepareModuleInput(input_layouts=(Shard(1),), "
+    "desired_input_layouts=(Replicate(),))",
+    **{f"layers.*.feed_forward.w{name}": "ColwiseParallel()" for name in "13"},
+    "layers.*.feed_forward.w2": "RowwiseParallel(output_layouts=Shard(1))",
+}
+SHARED |= {
+    "vocabulary": Model(
+        Vocabulary,
+        lambda: (ids(2, 16), ids(2, 16)),
+        plan={
+            "words": "rowwise(input_layouts=Replicate())",
+            "head": "colwise_gather",
+            **FEED_FORWARD,
+        },
+    ),
+    # Layers without PrepareModuleInput, which each gather what they take.
+    "sequence": Model(
+        lambda: Vocabulary(bias=False),
+        lambda: (ids(2, 16), ids(2, 16)),
+        plan={
+            "words": "rowwise(input_layouts=Replicate(), output_layouts=Shard(1))",
+            "up": "colwise(input_layouts=Shard(1))",
+            "down": "rowwise(output_layouts=Shard(1))",
+            "head": "colwise_gather(input_layouts=Shard(1))",
+        },
+    ),
+    "titan": Model(lambda: Titan(nn.RMSNorm), lambda: (ids(2, 16), ids(2, 16)), plan=TITAN_PLAN),
+    # What comes between modules is no DTensor.
+    "titan-local": Model(
+        lambda: Titan(OwnNorm),
+        lambda: (ids(2, 16), ids(2, 16)),
+        plan={
+            layers: f"{style[:-1]}{', ' * (style[-2] != '(')}use_local_output=True)"
+            if style.startswith(("Sequence", "Prepare"))
+            else style
+            for layers, style in TITAN_PLAN.items()
+        },
+    ),
+    "titan-layernorm": Model(
+        lambda: Titan(nn.LayerNorm), lambda: (ids(2, 16), ids(2, 16)), plan=TITAN_PLAN
     ),
 }
 

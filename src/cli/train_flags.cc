@@ -82,13 +82,30 @@ Result<ShardPrecision> ReadShardPrecision(std::string_view text) {
   return policy;
 }
 
+// Where the first comma outside of brackets is.
+std::size_t FindComma(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (text[i] == ',' && depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+std::string_view WithoutBlanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 Result<std::vector<LayerPlan>> ReadLayerPlan(std::string_view text) {
   std::vector<LayerPlan> plan;
   while (true) {
-    const std::size_t comma = text.find(',');
-    const std::string_view part = text.substr(0, comma);
-    const std::size_t equals = part.rfind('=');
-    if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size()) {
+    const std::size_t comma = FindComma(text);
+    const std::string_view part = WithoutBlanks(text.substr(0, comma));
+    const std::size_t equals = part.find('=');
+    const bool closes = part.find('(') == std::string_view::npos || part.ends_with(')');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size() || !closes) {
       return Unexpected(
           UsageError(fmt::format("\"{}\" is no pattern of modules and its style", part),
                      "--tp-plan", "Write it as '*.up=colwise,*.down=rowwise'."));
@@ -280,7 +297,8 @@ void TrainFlags::AddParts(std::vector<Flag>* flags) {
        {.name = "--tp-plan",
         .arg = "PLAN",
         .help = "layers that tp has the processes share, as '*.up=colwise,*.down=rowwise': "
-                "patterns of modules and colwise, rowwise or colwise_gather, which gives the whole",
+                "patterns of modules, and colwise, rowwise, colwise_gather, which gives the whole, "
+                "or PyTorch's styles, as 'norm=SequenceParallel()', with their options",
         .field = &plan_},
        {.name = "--parameter-views",
         .help = "parameters that a process steps lie in one piece (parameters_as_bucket_view=True)",

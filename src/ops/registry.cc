@@ -113,6 +113,7 @@ constexpr std::array kFamilies{
     &ops::Distance,
     &ops::Fourier,
     &ops::ShardedStep,
+    &ops::PartSizes,
     &ops::TensorParallel,
     &ops::Stft,
     &ops::WindowFunctions,

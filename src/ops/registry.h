@@ -95,6 +95,7 @@ std::span<const OpDef> ScatterReduce();
 std::span<const OpDef> SegmentReduce();
 std::span<const OpDef> Fourier();
 std::span<const OpDef> ShardedStep();
+std::span<const OpDef> PartSizes();
 std::span<const OpDef> TensorParallel();
 std::span<const OpDef> WindowFunctions();
 std::span<const OpDef> Quantized();

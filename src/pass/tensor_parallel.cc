@@ -9,11 +9,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +27,11 @@
 #include "pass/append_call.h"
 #include "pass/arguments.h"
 #include "pass/decompose.h"
+#include "pass/model_outputs.h"
+#include "pass/module_span.h"
 #include "pass/parallelize.h"
 #include "pass/parameter_pattern.h"
-#include "support/choices.h"
+#include "pass/shared_style.h"
 #include "support/rounding.h"
 
 namespace steelyard {
@@ -84,9 +89,17 @@ Status CheckStep(const PassOptions& options) {
 // A module of the plan.
 struct Layer {
   ModuleId module = 0;
-  std::string_view style;
-  ValueId weight = kNoId, bias = kNoId;
+  SharedStyle style;
+  ValueId weight = kNoId, bias = kNoId;  // of a Linear or an Embedding
   bool runs = false;
+  ModuleSpan span = {};  // of any other module
+};
+
+// How a value lies on the processes: without a word, each has the whole.
+struct Lie {
+  bool is_part = false;
+  int dim = 0;  // of a part: along the sequence; -1: of features, or of heads that are made of them
+  bool is_distributed = false;  // a DTensor
 };
 
 class Sharing {
@@ -97,14 +110,17 @@ class Sharing {
         rank_(options.train.parallel.rank.value_or(0)),
         plan_(options.train.parallel.plan),
         target_(options.target),
-        is_part_(program_.values.size(), false) {}
+        replaced_(program_) {}
 
   Result<Program> Run() {
     SY_RETURN_IF_ERROR(FindLayers());
     SY_RETURN_IF_ERROR(FindSizes());
-    for (Node& node : program_.main().nodes) {
-      // Of a copy: what a node takes moves as arguments are added.
-      SY_ASSIGN_OR_RETURN(node, Rewritten(node));
+    const std::vector<Node> nodes = std::exchange(program_.main().nodes, {});
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      SY_RETURN_IF_ERROR(Enter(nodes, i));
+      SY_ASSIGN_OR_RETURN(const Node node, Rewritten(nodes[i]));
+      program_.main().nodes.push_back(node);
+      Leave(nodes, i);
     }
     SY_RETURN_IF_ERROR(CheckLayers());
     SY_RETURN_IF_ERROR(CheckOutputs());
@@ -128,26 +144,35 @@ class Sharing {
   // --- Layers ------------------------------------------------------------------------------------
 
   Status FindLayers() {
-    std::vector<std::string_view> styles;
-    for (const LayerStyle& style : ops::LayerStyles()) {
-      if (std::ranges::find(styles, style.name) == styles.end()) styles.push_back(style.name);
-    }
     std::vector<bool> taken(program_.modules.size(), false);
     for (const LayerPlan& entry : plan_) {
-      const auto style = std::ranges::find(styles, entry.style);
-      if (style == styles.end()) {
-        return Unexpected(NoSuch("style", entry.style, styles, std::string(kFlag)));
-      }
+      SY_ASSIGN_OR_RETURN(const SharedStyle style, ReadSharedStyle(entry.style));
       SY_ASSIGN_OR_RETURN(const std::vector<bool> named,
                           ModulesMatching(program_, {&entry.pattern, 1}, kFlag));
       for (ModuleId m = 0; m < named.size(); ++m) {
         if (!named[m] || taken[m]) continue;
         taken[m] = true;
-        layers_.push_back({.module = m, .style = *style});
-        SY_RETURN_IF_ERROR(FindParameters(layers_.back()));
+        layers_.push_back({.module = m, .style = style});
+        Layer& layer = layers_.back();
+        const bool is_around = style.is_sequence() || style.prepares();
+        SY_RETURN_IF_ERROR(is_around ? FindSpan(layer) : FindParameters(layer));
       }
     }
-    for (Layer& layer : layers_) of_weight_.emplace(layer.weight, &layer);
+    for (Layer& layer : layers_) {
+      if (layer.weight != kNoId) of_weight_.emplace(layer.weight, &layer);
+    }
+    return {};
+  }
+
+  Status FindSpan(Layer& layer) {
+    const std::optional<ModuleSpan> span = SpanOf(program_, layer.module);
+    if (!span) {
+      return Unexpected(
+          NotModelled(fmt::format("\"{}\" does not run once, in one piece", Path(layer)),
+                      "Leave it out of the plan."));
+    }
+    layer.span = *span;
+    layer.runs = true;
     return {};
   }
 
@@ -224,20 +249,40 @@ class Sharing {
     return fmt::format("{} \"{}\"", program_.op_name(node.op), result);
   }
 
-  Result<Node> Rewritten(const Node& node) {
+  Lie LieOf(ValueId id) const {
+    const auto found = lies_.find(id);
+    return found == lies_.end() ? Lie{} : found->second;
+  }
+
+  Result<Node> Rewritten(Node node) {
+    node.arguments = replaced_.In(node.arguments);
     Layer* layer = nullptr;
-    bool of_part = false;
+    Lie lie;
+    bool of_sequence = false, of_features = false;
     for (const Argument& argument : program_.args(node)) {
       VisitValues(program_, argument, [&](ValueId id) {
         const auto found = of_weight_.find(id);
         if (found != of_weight_.end()) layer = found->second;
-        of_part = of_part || is_part_[id];
+        const Lie known = LieOf(id);
+        if (known.is_part) (known.dim < 0 ? of_features : of_sequence) = true;
+        if (known.is_part) lie = {true, known.dim, lie.is_distributed || known.is_distributed};
+        lie.is_distributed |= known.is_distributed;
       });
     }
     if (layer != nullptr) return Shared(node, *layer);
     SY_RETURN_IF_ERROR(CheckBiases(node));
-    if (!of_part) return node;
-    MarkResults(node);
+    if (of_sequence && of_features) {
+      return Unexpected(NotModelled(
+          fmt::format("{} takes a part of the sequence and a part of the features", Where(node)),
+          "Have the layers before it give parts of one kind: output_layouts."));
+    }
+    if (lie.is_distributed && sequence_ == nullptr) {
+      return Unexpected(NotModelled(
+          fmt::format("{} takes a DTensor, and is in no layer of the plan", Where(node)),
+          "Have it be a tensor: use_local_output=True."));
+    }
+    if (!lie.is_part) return node;
+    MarkResults(node, lie);
     return OfPart(node);
   }
 
@@ -254,10 +299,10 @@ class Sharing {
     return {};
   }
 
-  void MarkResults(const Node& node) {
+  void MarkResults(const Node& node, const Lie& lie) {
     for (const ValueId id : program_.results(node)) {
       if (id == kNoId || program_.values[id].kind != ValueKind::kTensor) continue;
-      is_part_[id] = true;
+      lies_[id] = lie;
       if (std::exchange(program_.values[id].has_layout, false)) {
         sizes_.emplace(id, Dims(program_.sizes(id)));
       }
@@ -276,48 +321,216 @@ class Sharing {
 
   Result<Node> Shared(Node node, Layer& layer) {
     const auto is_asked = [&](const LayerStyle& style) {
-      return style.name == layer.style && style.op == program_.op_name(node.op);
+      return style.name == layer.style.name && style.op == program_.op_name(node.op);
     };
     const auto style = std::ranges::find_if(ops::LayerStyles(), is_asked);
     const bool fits = style != ops::LayerStyles().end() &&
                       Named(node, "weight").kind == ArgKind::kValue &&
                       Named(node, "weight").value == layer.weight;
     if (!fits) {
-      return Unexpected(NotModelled(
-          fmt::format("{} takes the weight of \"{}\", which as {} is not modelled", Where(node),
-                      Path(layer), layer.style),
-          "Modelled are colwise and rowwise of a Linear, and colwise of an Embedding."));
+      return Unexpected(
+          NotModelled(fmt::format("{} takes the weight of \"{}\", which as {} is not modelled",
+                                  Where(node), Path(layer), layer.style.text),
+                      "Modelled are colwise and rowwise of a Linear and an Embedding."));
     }
     SY_RETURN_IF_ERROR(CheckInput(node, *style, layer));
-    SY_RETURN_IF_ERROR(Share(layer.weight, style->weight_dim, style->takes_part));
+    const std::int64_t size =
+        program_.sizes(layer.weight)[static_cast<std::size_t>(style->weight_dim)];
+    SY_RETURN_IF_ERROR(Share(layer.weight, style->weight_dim, style->takes.is_shard()));
     if (style->splits_bias && layer.bias != kNoId) SY_RETURN_IF_ERROR(Share(layer.bias, 0, false));
     layer.runs = true;
-    if (style->splits_result) MarkResults(node);
+    const ops::Placement& output = layer.style.output;
+    const Argument input = Named(node, style->input);
     std::vector<Argument> args;
     for (const std::string_view name : style->arguments) args.push_back(Named(node, name));
     args.push_back(Argument::OfInt(ranks_));
-    if (!style->takes_part) {
-      args.push_back(Argument::OfInt(rank_));
-      const std::int64_t size =
-          program_.sizes(layer.weight)[static_cast<std::size_t>(style->weight_dim)];
-      args.push_back(Argument::OfInt(style->gathers ? size : 0));
+    args.push_back(Argument::OfInt(rank_));
+    args.push_back(Text(layer.style.input));
+    args.push_back(Text(output));
+    args.push_back(Argument::OfInt(size));
+    args.push_back(
+        Argument::OfBool(input.kind == ArgKind::kValue && LieOf(input.value).is_distributed));
+    args.push_back(Argument::OfBool(!layer.style.local_output));
+    const Lie lie{output.is_shard(), output.dim, !layer.style.local_output};
+    if (lie.is_part) {
+      MarkResults(node, lie);
+    } else if (lie.is_distributed) {
+      for (const ValueId id : program_.results(node)) lies_[id] = lie;
     }
     node.op = program_.AddOpName(style->replacement);
     node.arguments = program_.AddArguments(args);
     return node;
   }
 
-  // A layer is called with a part where its style takes one, and else with a whole.
+  Argument Text(const ops::Placement& placement) {
+    return Argument::OfString(program_.strings.Intern(ops::ShortName(placement)));
+  }
+
+  static bool Fits(const Lie& lie, const ops::Placement& placement) {
+    return lie.is_part == placement.is_shard() && (!lie.is_part || lie.dim == placement.dim);
+  }
+
+  // A layer is called with what its style says.
   Status CheckInput(const Node& node, const LayerStyle& style, const Layer& layer) const {
     const Argument input = Named(node, style.input);
-    const bool is_part = input.kind == ArgKind::kValue && is_part_[input.value];
-    if (is_part == style.takes_part) return {};
-    return Unexpected(InvalidInput(
-        fmt::format("\"{}\" is {}, but {} is what it is called with", Path(layer), style.name,
-                    is_part ? "a part" : "the whole"),
+    const Lie lie = input.kind == ArgKind::kValue ? LieOf(input.value) : Lie{};
+    if (Fits(lie, layer.style.input)) return {};
+    return Unexpected(Misfit(layer, lie));
+  }
+
+  Error Misfit(const Layer& layer, const Lie& lie) const {
+    const bool of_features = lie.is_part && lie.dim < 0;
+    const std::string_view comes = !lie.is_part  ? "the whole"
+                                   : of_features ? "a part of the features"
+                                                 : "a part of the sequence";
+    const std::string layout =
+        lie.is_part ? fmt::format("Shard({})", lie.dim) : std::string("Replicate()");
+    return InvalidInput(
+        fmt::format("\"{}\" is {}, but {} is what it is called with", Path(layer), layer.style.text,
+                    comes),
         std::string(kFlag),
-        is_part ? "A rowwise layer takes parts, and gives wholes."
-                : "Behind a colwise layer there are parts, which a rowwise one takes."));
+        layer.style.is_sequence() || layer.style.prepares()
+            ? "Behind layers with output_layouts=Shard(1) there are parts of the sequence."
+        : of_features
+            ? "A rowwise layer takes parts of the features, and gives wholes."
+            : fmt::format("Behind a colwise layer there are parts of the features, which a rowwise "
+                          "one takes; of what comes it is told by input_layouts={}.",
+                          layout));
+  }
+
+  // --- Around modules ----------------------------------------------------------------------------
+
+  // What a module is called with becomes a DTensor before its first node.
+  Status Enter(const std::vector<Node>& nodes, std::size_t at) {
+    for (Layer& layer : layers_) {
+      if (!IsAround(layer) || layer.span.first != at) continue;
+      SY_ASSIGN_OR_RETURN(const ValueId input, InputOf(layer));
+      const ValueId comes = Replaced(input);
+      const ValueId goes = BecomeDistributed(nodes[at], layer, comes);
+      replaced_.Set(input, goes);
+      by_[input] = goes;
+      prepared_.push_back({.layer = &layer, .input = input, .came = comes, .given = goes});
+      if (!layer.style.is_sequence()) continue;
+      sequence_ = &layer;
+      SumGradients(nodes, layer);
+    }
+    return {};
+  }
+
+  static bool IsAround(const Layer& layer) {
+    return layer.style.is_sequence() || layer.style.prepares();
+  }
+
+  ValueId Replaced(ValueId id) const {
+    const auto found = by_.find(id);
+    return found == by_.end() ? id : found->second;
+  }
+
+  // The one of what a module takes that lies as its style says.
+  Result<ValueId> InputOf(const Layer& layer) const {
+    std::vector<ValueId> fitting;
+    for (const ValueId id : layer.span.taken) {
+      if (Fits(LieOf(Replaced(id)), layer.style.input)) fitting.push_back(id);
+    }
+    if (layer.style.prepares() && layer.style.input == layer.style.output) {
+      return Unexpected(
+          NotModelled(fmt::format("\"{}\" is prepared for what it is called with", Path(layer)),
+                      "Say what it is to have: desired_input_layouts=Replicate()."));
+    }
+    if (fitting.size() == 1 && layer.style.input.is_shard()) return fitting[0];
+    if (fitting.empty() && !layer.span.taken.empty()) {
+      return Unexpected(Misfit(layer, LieOf(Replaced(layer.span.taken[0]))));
+    }
+    return Unexpected(NotModelled(
+        fmt::format("which tensor \"{}\" as {} is called with is not known", Path(layer),
+                    layer.style.text),
+        "Modelled is one that comes as a part of the sequence: input_layouts=Shard(1)."));
+  }
+
+  // Layers of the plan that compute with a whole give parts of a sum as its gradient, but for
+  // those that are called with a tensor, which add them up.
+  ValueId BecomeDistributed(const Node& before, const Layer& layer, ValueId comes) {
+    const ops::Placement& from = layer.style.input;
+    const ops::Placement& to = layer.style.output;
+    const bool goes_distributed = layer.style.is_sequence() || !layer.style.local_output;
+    const bool is_sum = layer.style.prepares() && goes_distributed;
+    const ValueId goes = AddResult(program_, program_.text(program_.values[comes].name),
+                                   program_.values[comes].dtype, WholeOf(comes));
+    const std::array args{Argument::OfValue(comes),
+                          Argument::OfInt(ranks_),
+                          Argument::OfInt(rank_),
+                          Text(from),
+                          Text(to),
+                          Text(is_sum ? ops::kPartial : to),
+                          Argument::OfBool(LieOf(comes).is_distributed),
+                          Argument::OfBool(goes_distributed)};
+    Append(before, "steelyard::to_distributed", args, {&goes, 1});
+    const Lie lie{to.is_shard(), to.dim, goes_distributed};
+    lies_[goes] = lie;
+    if (lie.is_part) MarkResults(program_.main().nodes.back(), lie);
+    return goes;
+  }
+
+  Dims WholeOf(ValueId id) const {
+    const auto known = sizes_.find(id);
+    return known == sizes_.end() ? Dims(program_.sizes(id)) : known->second;
+  }
+
+  // Its parameters are whole in each process, and what comes is not.
+  void SumGradients(const std::vector<Node>& nodes, const Layer& layer) {
+    std::set<ValueId> seen;
+    for (std::size_t i = layer.span.first; i <= layer.span.last; ++i) {
+      for (const Argument& argument : program_.args(nodes[i])) {
+        VisitValues(program_, argument, [&](ValueId id) {
+          const bool is_parameter =
+              std::ranges::find(program_.parameters, id, &NamedTensor::value) !=
+              program_.parameters.end();
+          if (!is_parameter || !seen.insert(id).second) return;
+          const std::array args{Argument::OfValue(id), Argument::OfInt(ranks_)};
+          Append(nodes[layer.span.first], "steelyard::sum_gradient", args, {});
+        });
+      }
+    }
+  }
+
+  // Behind the last node of a module; what it was called with its callers hold until then.
+  void Leave(const std::vector<Node>& nodes, std::size_t at) {
+    while (!prepared_.empty() && prepared_.back().layer->span.last == at) {
+      const Prepared ended = prepared_.back();
+      prepared_.pop_back();
+      replaced_.Set(ended.input, ended.came);
+      by_[ended.input] = ended.came;
+      if (ended.layer->style.is_sequence()) {
+        sequence_ = nullptr;
+        if (ended.layer->style.local_output) GiveLocal(nodes[at], *ended.layer);
+      } else {
+        const std::array held{Argument::OfValue(ended.came), Argument::OfValue(ended.given)};
+        const std::array args{Argument::OfList(program_.AddArguments(held))};
+        Append(nodes[at], "steelyard::leave", args, {});
+      }
+    }
+  }
+
+  void GiveLocal(const Node& last, const Layer& layer) {
+    for (const ValueId id : layer.span.given) {
+      const ValueId local = AddResult(program_, program_.text(program_.values[id].name),
+                                      program_.values[id].dtype, WholeOf(id));
+      const std::array args{Argument::OfValue(id)};
+      Append(last, "steelyard::to_local", args, {&local, 1});
+      MarkResults(program_.main().nodes.back(), {.is_part = true, .dim = LieOf(id).dim});
+      replaced_.Set(id, local);
+      by_[id] = local;
+    }
+  }
+
+  // A call beside a node of the same module.
+  void Append(const Node& beside, std::string_view op, std::span<const Argument> args,
+              std::span<const ValueId> results) {
+    Node node = beside;
+    node.op = program_.AddOpName(op);
+    node.arguments = program_.AddArguments(args);
+    node.outputs = program_.AddOutputs(results);
+    program_.main().nodes.push_back(node);
   }
 
   Status Share(ValueId id, int dim, bool evenly) {
@@ -349,7 +562,7 @@ class Sharing {
     const auto call = std::ranges::find(ops::PartCalls(), op, &ops::PartCall::op);
     const std::span<const Argument> given = program_.args(node);
     if (call == ops::PartCalls().end() || given.empty()) return node;
-    if (given[0].kind != ArgKind::kValue || !is_part_[given[0].value]) return node;
+    if (given[0].kind != ArgKind::kValue || !LieOf(given[0].value).is_part) return node;
     const auto whole = sizes_.find(given[0].value);
     if (whole == sizes_.end()) return node;
     std::vector<Argument> args(given.begin(), given.end());
@@ -361,10 +574,13 @@ class Sharing {
 
   Status CheckOutputs() const {
     for (const Argument& output : program_.main().outputs) {
-      if (output.kind != ArgKind::kValue || !is_part_[output.value]) continue;
-      return Unexpected(NotModelled(fmt::format("the model gives a part of \"{}\"",
-                                                program_.text(program_.values[output.value].name)),
-                                    "Have the last layer put the whole together: colwise_gather."));
+      if (output.kind != ArgKind::kValue) continue;
+      const Lie lie = LieOf(output.value);
+      if (!lie.is_part && !lie.is_distributed) continue;
+      return Unexpected(NotModelled(
+          fmt::format("the model gives a {} \"{}\"", lie.is_part ? "part of" : "DTensor",
+                      program_.text(program_.values[output.value].name)),
+          "Have the last layer put the whole together: colwise_gather."));
     }
     return {};
   }
@@ -395,8 +611,16 @@ class Sharing {
   std::int64_t ranks_, rank_;
   const std::vector<LayerPlan>& plan_;
   const Target& target_;
-  std::vector<bool> is_part_;  // by value
-  std::vector<Layer> layers_;
+  struct Prepared {
+    Layer* layer;
+    ValueId input, came, given;
+  };
+  std::map<ValueId, Lie> lies_;
+  std::deque<Layer> layers_;
+  Replacements replaced_;
+  std::map<ValueId, ValueId> by_;   // what replaces a value now
+  std::vector<Prepared> prepared_;  // modules that are open, outermost first
+  Layer* sequence_ = nullptr;       // the one of them that computes with DTensors
   std::map<ValueId, Layer*> of_weight_;
   std::map<ValueId, int> shared_;  // parameters, and along which dimension
   std::map<ValueId, Dims> sizes_;  // of wholes

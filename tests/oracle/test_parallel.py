@@ -49,7 +49,7 @@ def test_models_are_there() -> None:
     assert len(WITH_BUCKETS) >= 12
     assert len(SHARDED) >= 18
     assert len(PARTITIONED) >= 16
-    assert len(WITH_SHARED_LAYERS) >= 8
+    assert len(WITH_SHARED_LAYERS) >= 24
     assert any("forward" in truth for truth in TRUTH.values())
     assert len([name for name in TRUTH if ".fsdp-low" in name]) >= 16
     assert len(ON_CUDA) >= 35 + 8

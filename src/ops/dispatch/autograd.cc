@@ -184,6 +184,21 @@ Tensor Autograd::ZerosWithoutMemory(const Dims& sizes, DType dtype) {
   return zeros;
 }
 
+const ops::Way* Autograd::WayOfGradient(ValueId parameter) const {
+  const auto found = ways_.find(object_of_[parameter]);
+  return found == ways_.end() ? nullptr : &found->second;
+}
+
+void Autograd::SetWay(ValueId tensor, const ops::Way& way) {
+  ways_of_storage_[program_.values[tensor].storage] = way;
+  dispatcher_.has_lazy_ = true;
+}
+
+const ops::Way* Autograd::WayOf(ValueId tensor) const {
+  const auto found = ways_of_storage_.find(program_.values[tensor].storage);
+  return found == ways_of_storage_.end() ? nullptr : &found->second;
+}
+
 bool Autograd::HasNoMemory(ValueId id) const {
   return std::ranges::find(without_memory_, program_.values[id].storage) != without_memory_.end();
 }

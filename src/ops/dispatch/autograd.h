@@ -18,6 +18,7 @@
 #include "ops/dispatch/checkpoint.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/op_def.h"
+#include "ops/parallel/placement.h"
 
 namespace steelyard {
 
@@ -179,6 +180,14 @@ class Autograd {
   Tensor gradient(ValueId parameter) const;
   void SetGradient(ValueId parameter, Tensor gradient);
   void ClearGradient(ValueId parameter);
+  // Of a parameter of which processes have parts, or the same: the gradient comes in one placement,
+  // `way.from`, and is stepped in another, which takes a copy for each operator (resolving.cc).
+  void PlaceGradient(ValueId parameter, const ops::Way& way) { ways_[object_of_[parameter]] = way; }
+  const ops::Way* WayOfGradient(ValueId parameter) const;
+  // The same of a tensor that was made of such gradients.
+  void SetWay(ValueId tensor, const ops::Way& way);
+  const ops::Way* WayOf(ValueId tensor) const;
+
   // A parameter that gets a gradient has one from the step before.
   void KeepGradients() { keeps_gradients_ = true; }
   bool keeps_gradients() const { return keeps_gradients_; }
@@ -320,9 +329,11 @@ class Autograd {
       places_;  // in storages, where that is not the beginning
   // By object: how a view is reached from its base, where one on the way reads elements otherwise.
   std::unordered_map<ValueId, std::vector<ValueId>> paths_;
-  std::vector<Version> versions_;          // by root, as far as any was overwritten
-  std::vector<StorageId> without_memory_;  // storages of zeros that are not stored
-  std::vector<SparseOf> sparse_;           // tensors that are there, by object
+  std::vector<Version> versions_;               // by root, as far as any was overwritten
+  std::vector<StorageId> without_memory_;       // storages of zeros that are not stored
+  std::vector<SparseOf> sparse_;                // tensors that are there, by object
+  std::unordered_map<ValueId, ops::Way> ways_;  // by object of a parameter
+  std::unordered_map<StorageId, ops::Way> ways_of_storage_;  // by what gradients were put into
   std::vector<GradNode> nodes_;
   std::vector<Edge> edges_;
   std::vector<Saved> saved_;

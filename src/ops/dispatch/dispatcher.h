@@ -390,6 +390,9 @@ class Dispatcher {
   bool NeedsResolving(const OpDef& def, std::span<const Argument> args) const;
   std::vector<Tensor> RunResolved(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> RunOnCopies(const OpDef& def, std::span<const Argument> args);
+  // Whether some operand lies on the processes of a group in another way than it is stepped.
+  bool HasPlaced(std::span<const Argument> args) const;
+  std::vector<Tensor> RunPlaced(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> Record(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> RecordCast(const OpDef& def, std::span<const Argument> args);
   void ReleaseOutputs(Locals& locals);

@@ -174,10 +174,22 @@ void Engine::RunMany(std::span<const Tensor> tensors, std::span<const Tensor> se
 void Engine::Arrive(const Edge& edge, Tensor& gradient) {
   Gradients& buffer = buffers_[edge.node];
   if (buffer.empty()) buffer.resize(autograd_.slots(edge.node));
-  if (gradient.defined()) AddTo(buffer[edge.slot], gradient);
+  if (Tensor& slot = buffer[edge.slot];
+      gradient.defined() && slot.defined() &&
+      (IsPlaced(edge) || autograd_.WayOfGradient(gradient.id()) != nullptr)) {
+    slot = dispatcher_.Call("aten::add.Tensor", slot, gradient);  // no subclass in place
+  } else if (gradient.defined()) {
+    AddTo(slot, gradient);
+  }
   if (--dependencies_[edge.node] > 0) return;
   ready_.push_back({depth_, autograd_.node(edge.node).sequence, edge.node});
   std::ranges::push_heap(ready_, LeavesLater());
+}
+
+// Whether the gradient that arrives there is a DTensor, which has another placement than its
+// variable.
+bool Engine::IsPlaced(const Edge& edge) const {
+  return autograd_.WayOfGradient(autograd_.variable(edge.node, edge.slot)) != nullptr;
 }
 
 void Engine::RunReady() {
@@ -468,13 +480,16 @@ void Engine::TellListener(ValueId variable) {
   if (autograd_.gradient(variable).defined()) autograd_.listener()->OnReady(variable);
 }
 
-// Every gradient takes the shape and dtype of the variable it belongs to.
+// Every gradient takes the shape and dtype of the variable it belongs to, but that of a whole of
+// which this process has a part.
 void Engine::FitToVariables(GradNodeId id, Gradients& outgoing) {
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const Edge edge = autograd_.edges(id)[i];
     if (edge.node == kNoId || !outgoing[i].defined()) continue;
     const ValueId variable = autograd_.variable(edge.node, edge.slot);
-    if (!SameSizes(outgoing[i], dispatcher_.ViewOf(variable))) {
+    const ops::Way* way = autograd_.WayOfGradient(variable);
+    const bool is_whole = way != nullptr && way->from == ops::kReplicate && way->to.is_shard();
+    if (!is_whole && !SameSizes(outgoing[i], dispatcher_.ViewOf(variable))) {
       outgoing[i] = SumTo(dispatcher_, outgoing[i], dispatcher_.ViewOf(variable));
     }
     const DType dtype = dispatcher_.ViewOf(variable).dtype();

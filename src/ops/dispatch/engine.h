@@ -62,6 +62,7 @@ class Engine {
   Gradients ApplyFormulas(const GradNode& node, std::span<const Saved> saved,
                           std::span<const Edge> edges, std::span<const Tensor> incoming);
   void Arrive(const Edge& edge, Tensor& gradient);
+  bool IsPlaced(const Edge& edge) const;
   Gradients ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming);
   Gradients ApplyFunction(GradNodeId id, std::span<const Tensor> incoming);
   Gradients WithZeros(GradNodeId id, std::span<const Tensor> incoming);

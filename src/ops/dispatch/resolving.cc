@@ -5,7 +5,8 @@
 // native/NegateFallback.cpp, native/MathBitsFallback.h). It is given copies, which die with it;
 // what it overwrites is copied, overwritten and copied back. Zeros that are not stored are stored
 // likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp). Sparse
-// tensors have kernels of their own, of which those of sums are modelled.
+// tensors have kernels of their own, of which those of sums are modelled. What DTensors hold in
+// another placement than the tensors beside them is moved there (torch/distributed/tensor).
 
 #include "ops/dispatch/resolving.h"
 
@@ -21,6 +22,7 @@
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/sparse.h"
+#include "ops/parallel/redistribute.h"
 
 namespace steelyard {
 namespace {
@@ -101,6 +103,7 @@ bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args
       if (HasSparse(out_, *autograd_, argument)) return true;
     }
   }
+  if (HasPlaced(args)) return true;
   const MathBits taken = BitsTakenBy(def);
   if (taken == MathBits::kBoth) return false;
   bool conjugated = false, negated = false, not_stored = false;
@@ -115,7 +118,69 @@ bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args
          (negated && taken != MathBits::kNegative);
 }
 
+bool Dispatcher::HasPlaced(std::span<const Argument> args) const {
+  if (autograd_ == nullptr) return false;
+  bool any = false;
+  for (const Argument& argument : args) {
+    VisitValues(out_, argument, [&](ValueId id) { any |= autograd_->WayOf(id) != nullptr; });
+  }
+  return any;
+}
+
+// What is made of such tensors alone lies as they do; beside others, each is moved for itself, but
+// for a sum to which something is added.
+std::vector<Tensor> Dispatcher::RunPlaced(const OpDef& def, std::span<const Argument> args) {
+  ops::Way way;
+  bool alone = true;
+  for (const Argument& argument : args) {
+    VisitValues(out_, argument, [&](ValueId id) {
+      const ops::Way* known = autograd_->WayOf(id);
+      if (known != nullptr) way = *known;
+      alone = alone && (known != nullptr || out_.sizes(id).empty());
+    });
+  }
+  if (alone) {
+    std::vector<Tensor> results = def.is_kernel() ? EmitKernel(def, args) : RunParts(def, args);
+    for (const Tensor& result : results) autograd_->SetWay(result.id(), way);
+    return results;
+  }
+  const bool is_first = args[0].kind == ArgKind::kValue && autograd_->WayOf(args[0].value);
+  const bool adds = def.name->text() == "aten::add.Tensor";
+  if (is_first && !adds) {
+    Refuse(fmt::format("{} of a gradient that lies on the processes in another way than its "
+                       "parameter is not modelled",
+                       def.label()),
+           "AdamW and SGD take it.");
+  }
+  const Inside record(*this, ops::kSubclass);
+  // To a sum, each process adds its share of a whole.
+  const bool shares = is_first && way.from == ops::kPartial;
+  std::vector<Argument> moved(args.begin(), args.end());
+  std::vector<Tensor> copies;
+  for (Argument& argument : moved) {
+    if (argument.kind != ArgKind::kValue || out_.sizes(argument.value).empty()) continue;
+    const bool lies = autograd_->WayOf(argument.value) != nullptr;
+    if (lies == shares) continue;
+    const Tensor operand(this, argument.value);
+    if (lies) {
+      copies.push_back(ops::Moved(*this, operand, way));
+    } else {
+      const FromPython python(*this);
+      copies.push_back(Call("aten::div.Tensor", operand, way.group.ranks));
+    }
+    const StringId name = argument.name;
+    argument = Argument::OfValue(copies.back().id());
+    argument.name = name;
+  }
+  std::vector<Tensor> results = def.is_kernel() ? EmitKernel(def, moved) : RunParts(def, moved);
+  for (const Tensor& result : results) {
+    if (shares) autograd_->SetWay(result.id(), way);
+  }
+  return results;
+}
+
 std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Argument> args) {
+  if (HasPlaced(args)) return RunPlaced(def, args);
   if (autograd_ != nullptr) {
     if (auto results = OnSparse(*this, def, args)) return std::move(*results);
     if (Tensor result = OnZeros(*this, def, args); result.defined()) return {std::move(result)};

@@ -39,6 +39,8 @@ Step::Step(Dispatcher& d, const OpView& op, std::string_view class_name)
   for (Tensor& parameter : d.tensors(op, 0)) {
     Tensor gradient = d.autograd().gradient(parameter.id());
     if (!gradient.defined()) continue;
+    const Way* way = d.autograd().WayOfGradient(parameter.id());
+    if (way != nullptr) d.autograd().SetWay(gradient.id(), *way);
     parameters.push_back(std::move(parameter));
     gradients.push_back(std::move(gradient));
   }
@@ -115,8 +117,11 @@ Tensor Step::Like(const Tensor& tensor, std::string_view name) {
 
 Tensor Step::Like(const Tensor& tensor, std::string_view name, DType dtype) {
   if (is_first()) return Adopt(d_.Call("aten::zeros_like", tensor, dtype));
-  return Present(name, Dims(tensor.sizes()), EmptyLikeStrides(tensor.sizes(), tensor.strides()),
-                 dtype);
+  Tensor state = Present(name, Dims(tensor.sizes()),
+                         EmptyLikeStrides(tensor.sizes(), tensor.strides()), dtype);
+  const Way* way = d_.autograd().WayOf(tensor.id());
+  if (way != nullptr) d_.autograd().SetWay(state.id(), *way);
+  return state;
 }
 
 Tensor Step::Zeros(std::string_view name, const Dims& sizes, DType dtype) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "ops/parallel/placement.h"
+
 namespace steelyard::ops {
 
 // What a style makes of one operator that a module calls.
@@ -16,14 +18,14 @@ struct LayerStyle {
   std::string_view op;    // what the module calls
   std::string_view replacement;
   // What of its arguments the replacement takes, in this order; then how many processes there are,
-  // and unless it sums which one this is, and the size of the whole result where that is gathered.
+  // which this one is, in which placements its input comes and its result goes, how large the whole
+  // is along what its parameter is shared by, and whether it comes and goes as a DTensor.
   std::array<std::string_view, 3> arguments;
-  std::string_view input;      // the one of them that is no parameter
-  int weight_dim = 0;          // the weight's dimension that is shared
-  bool splits_bias = false;    // with its bias
-  bool takes_part = false;     // of what comes, a process has a part
-  bool splits_result = false;  // of what it gives
-  bool gathers = false;        // each process has the whole result, which is put together
+  std::string_view input;    // the one of them that is no parameter
+  int weight_dim = 0;        // the weight's dimension that is shared
+  Placement takes = {};      // what it computes with
+  Placement gives = {};      // and what that makes
+  bool splits_bias = false;  // with its bias
 };
 
 // Several rows of one name are of several operators.

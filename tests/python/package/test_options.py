@@ -279,6 +279,15 @@ def test_layers_are_shared() -> None:
     assert {entry.pattern: entry.style for entry in parallel.plan} == plan
     assert parallel.rank == 3
     assert weigh_options({"ranks": 2, "parallel": "tp", "tp_plan": plan}).train.ranks == 2
+
+    class Rowwise:
+        """As torch's RowwiseParallel, which writes itself as a plan does."""
+
+        def __repr__(self) -> str:
+            return "RowwiseParallel(output_layouts=(Shard(dim=1),), use_local_output=True)"
+
+    own = weigh_options({**given, "tp_plan": {"words": Rowwise()}}).train.parallel.plan
+    assert [entry.style for entry in own] == [repr(Rowwise())]
     with pytest.raises(UsageError, match="no layer is shared"):
         weigh_options({**given, "tp_plan": {}})
     with pytest.raises(UsageError, match="no wrapper has processes share layers"):
