@@ -17,6 +17,7 @@
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/label.h"
+#include "ops/rules/shape.h"
 
 namespace steelyard::ops {
 namespace {
