@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every exception excuses something."""
 
+from collections.abc import Iterable
 from fnmatch import fnmatch
 
 import known
+import known_cuda
 import pytest
 from compare import Extent, difference, step_difference
-from table import rows
+from table import ROOT, Row, rows
 from trials import Steps, Trial
 
 
@@ -75,3 +77,20 @@ def test_step_refusals_are_there(steps: Steps) -> None:
         if "refused" in ours and "refused" not in theirs
     ]
     assert not [p for p in known.STEP_REFUSALS if not any(fnmatch(text, p) for text in refusals)]
+
+
+def test_the_page_of_devices_counts_rows() -> None:
+    """What docs/devices.md says of how many rows are tried on CUDA."""
+
+    def of_any(row: Row, patterns: Iterable[str]) -> bool:
+        return any(fnmatch(row.name, pattern) for pattern in patterns)
+
+    pytorchs = [row for row in rows() if row.example and not known.namespace_reason(row.name)]
+    tried = [row for row in pytorchs if not known_cuda.reason(row)]
+    excused = [row for row in tried if of_any(row, (e.ops for e in known_cuda.DIFFERENCES))]
+    page = (ROOT / "docs/devices.md").read_text()
+    assert f"Of the {len(tried):,} rows\nthat can be tried" in page
+    assert f"calls of {len(excused)} of them" in page
+    assert f"{len(pytorchs) - len(tried)} further rows cannot be tried" in page
+    open_rows = [row.name for row in tried if of_any(row, known_cuda.OPEN)]
+    assert not open_rows, "the page says that all tried rows are right"
