@@ -70,8 +70,8 @@ struct ShardPrecision {
 
 // Layers that processes share: parallelize_module(model, mesh, {pattern: style}).
 struct LayerPlan {
-  std::string pattern;  // of modules, "layers.*.q_proj"
-  std::string style;    // "colwise", "rowwise", "colwise_gather"
+  std::string pattern;  // of modules, "layers.*.q_proj"; or "auto": transformers' plan of the model
+  std::string style;    // "colwise", "RowwiseParallel(output_layouts=Shard(1))"; of "auto" nothing
 };
 
 // What makes one step of several processes.

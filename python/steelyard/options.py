@@ -50,7 +50,7 @@ class WeighKeywords(TypedDict, total=False):
     shard_units: Iterable[str]
     keep_gathered: bool
     mp_policy: Mapping[str, object]
-    tp_plan: Mapping[str, object]
+    tp_plan: Mapping[str, object] | str
     parameter_views: bool
     rank: int
     parallel_args: Mapping[str, Any]
@@ -190,8 +190,9 @@ CHECKS: dict[str, Check] = {
         'options of MixedPrecisionPolicy, such as {"param_dtype": "bfloat16"}',
     ),
     "tp_plan": (
-        _is_mapping(lambda _: True),
-        'styles by modules, such as {"*.up": "colwise", "*.down": "rowwise"}, or PyTorch\'s own',
+        lambda value: value == "auto" or _is_mapping(lambda _: True)(value),
+        'styles by modules, such as {"*.up": "colwise", "*.down": "rowwise"}, PyTorch\'s own, '
+        'or "auto"',
     ),
     "progress": (lambda value: isinstance(value, bool) or callable(value), "True or a function"),
     "generate": (
@@ -458,7 +459,8 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     if shares_layers and not plan:
         hint = 'Name some: tp_plan={"*.up": "colwise", "*.down": "rowwise"}.'
         raise UsageError("no layer is shared", "parallel", hint)
-    parallel.plan = [_core.LayerPlan(modules, str(style)) for modules, style in plan.items()]
+    styles = {plan: ""} if isinstance(plan, str) else plan
+    parallel.plan = [_core.LayerPlan(modules, str(style)) for modules, style in styles.items()]
     for name in ("parameter_views", "rank"):
         # Rank 0 is one.
         given = keywords.get(name) is not None and keywords.get(name) is not False

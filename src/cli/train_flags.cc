@@ -100,6 +100,7 @@ std::string_view WithoutBlanks(std::string_view text) {
 
 Result<std::vector<LayerPlan>> ReadLayerPlan(std::string_view text) {
   std::vector<LayerPlan> plan;
+  if (text == "auto") return std::vector{LayerPlan{.pattern = "auto", .style = ""}};
   while (true) {
     const std::size_t comma = FindComma(text);
     const std::string_view part = WithoutBlanks(text.substr(0, comma));
@@ -298,7 +299,8 @@ void TrainFlags::AddParts(std::vector<Flag>* flags) {
         .arg = "PLAN",
         .help = "layers that tp has the processes share, as '*.up=colwise,*.down=rowwise': "
                 "patterns of modules, and colwise, rowwise, colwise_gather, which gives the whole, "
-                "or PyTorch's styles, as 'norm=SequenceParallel()', with their options",
+                "or PyTorch's styles, as 'norm=SequenceParallel()', with their options; auto: the "
+                "plan that transformers has of the model",
         .field = &plan_},
        {.name = "--parameter-views",
         .help = "parameters that a process steps lie in one piece (parameters_as_bucket_view=True)",

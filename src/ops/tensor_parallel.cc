@@ -221,6 +221,16 @@ std::vector<Tensor> RowLinear(Dispatcher& d, const OpView& op) {
   return {Leaving(d, part, sharing, kByRows.output)};
 }
 
+// input, weight, bias, ranks: the bias is added to the sum (transformers,
+// distributed/tensor_parallel.py).
+std::vector<Tensor> RowLinearInPlace(Dispatcher& d, const OpView& op) {
+  const Dispatcher::AsCaller python(d);
+  const Tensor sum = d.Call("aten::linear", op.arg(0), op.arg(1));
+  d.Call("_c10d_functional::all_reduce_", sum, d.Text("sum"), d.Text("0"));
+  const Tensor bias = d.tensor(op, 2);
+  return {bias.defined() ? d.Call("aten::add.Tensor", sum, bias) : sum};
+}
+
 // --- Kernels -------------------------------------------------------------------------------------
 
 // self, ranks
@@ -322,6 +332,13 @@ constexpr std::array kRows{
                "goes_distributed=False) -> Tensor",
                "steelyard::row_linear(f32[2,4,8], f32[5,8], f32[5], 2, 0, 'S(-1)', 'S(1)', 16)"},
               RowLinear),
+    Composite(Family::kContraction,
+              {"steelyard::row_linear_in_place",
+               "The same without gradients, as transformers has it: the sum overwrites this "
+               "process's result.",
+               "(Tensor input, Tensor weight, Tensor? bias, int ranks) -> Tensor",
+               "steelyard::row_linear_in_place(f32[2,4,8], f32[5,8], f32[5], 2)"},
+              RowLinearInPlace),
     Casting(precision::kLow,
             Composite(Family::kContraction,
                       {"steelyard::linear_part",
@@ -414,6 +431,7 @@ constexpr std::array kStyles{
     LayerStyle{.name = "rowwise",
                .op = "aten::linear",
                .replacement = "steelyard::row_linear",
+               .without_gradients = "steelyard::row_linear_in_place",
                .arguments = kLinear,
                .input = "input",
                .weight_dim = 1,

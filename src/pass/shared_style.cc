@@ -41,6 +41,14 @@ constexpr std::array kWords{
     StyleWord{"RowwiseParallel", "rowwise", ShardOf(-1), kReplicate},
     StyleWord{"SequenceParallel", "SequenceParallel", ShardOf(1), ShardOf(1), false},
     StyleWord{"PrepareModuleInput", "PrepareModuleInput", kReplicate, kReplicate, false},
+    // Those of transformers (distributed/tensor_parallel.py).
+    StyleWord{"colwise_gather_output", "colwise", kReplicate, kReplicate},
+    StyleWord{"rowwise_split_input", "rowwise", kReplicate, kReplicate},
+    StyleWord{"embedding_rowwise", "rowwise", kReplicate, kReplicate},
+    StyleWord{"embedding_colwise", "colwise", kReplicate, kReplicate},
+    // Sums gradients in their place.
+    StyleWord{"replicated_with_grad_allreduce", "replicated", kReplicate, kReplicate},
+    StyleWord{"replicate", "replicated", kReplicate, kReplicate},
 };
 
 struct Option {

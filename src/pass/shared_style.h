@@ -12,8 +12,10 @@
 namespace steelyard {
 
 struct SharedStyle {
-  std::string text;       // as it was written
-  std::string_view name;  // "colwise", "rowwise", "SequenceParallel", "PrepareModuleInput"
+  std::string text;  // as it was written
+  // "colwise", "rowwise", "SequenceParallel", "PrepareModuleInput", or "replicated": each process
+  // has all of it
+  std::string_view name;
   ops::Placement input, output;
   bool local_output = true;  // gives the process's own tensor, not a DTensor
 

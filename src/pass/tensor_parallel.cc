@@ -32,6 +32,7 @@
 #include "pass/parallelize.h"
 #include "pass/parameter_pattern.h"
 #include "pass/shared_style.h"
+#include "pass/transformers_plans.h"
 #include "support/rounding.h"
 
 namespace steelyard {
@@ -109,6 +110,7 @@ class Sharing {
         ranks_(options.train.ranks),
         rank_(options.train.parallel.rank.value_or(0)),
         plan_(options.train.parallel.plan),
+        trains_(!options.train.optimizer.empty()),
         target_(options.target),
         replaced_(program_) {}
 
@@ -144,14 +146,21 @@ class Sharing {
   // --- Layers ------------------------------------------------------------------------------------
 
   Status FindLayers() {
+    const bool is_auto = plan_.size() == 1 && plan_[0].pattern == "auto";
+    if (is_auto) {
+      SY_ASSIGN_OR_RETURN(plan_, PlanOfTransformers());
+    }
+    in_place_ = is_auto && !trains_;
     std::vector<bool> taken(program_.modules.size(), false);
     for (const LayerPlan& entry : plan_) {
       SY_ASSIGN_OR_RETURN(const SharedStyle style, ReadSharedStyle(entry.style));
-      SY_ASSIGN_OR_RETURN(const std::vector<bool> named,
-                          ModulesMatching(program_, {&entry.pattern, 1}, kFlag));
-      for (ModuleId m = 0; m < named.size(); ++m) {
-        if (!named[m] || taken[m]) continue;
+      const Result<std::vector<bool>> named = ModulesMatching(program_, {&entry.pattern, 1}, kFlag);
+      if (!named && is_auto) continue;  // a plan is of several sorts of layers
+      if (!named) return Unexpected(named.error());
+      for (ModuleId m = 0; m < named->size(); ++m) {
+        if (!(*named)[m] || taken[m]) continue;
         taken[m] = true;
+        if (style.name == "replicated") continue;
         layers_.push_back({.module = m, .style = style});
         Layer& layer = layers_.back();
         const bool is_around = style.is_sequence() || style.prepares();
@@ -162,6 +171,31 @@ class Sharing {
       if (layer.weight != kNoId) of_weight_.emplace(layer.weight, &layer);
     }
     return {};
+  }
+
+  Result<std::vector<LayerPlan>> PlanOfTransformers() const {
+    const StringId class_name =
+        program_.modules.empty() ? kNoString : program_.modules[0].class_name;
+    const std::string_view name = class_name == kNoString ? "" : program_.text(class_name);
+    const auto known = std::ranges::find(TransformersPlans(), name, &TransformersPlan::class_name);
+    if (known == TransformersPlans().end()) {
+      return Unexpected(NotModelled(
+          fmt::format("transformers has no plan of \"{}\"", name),
+          "It has plans of causal language models; write one: --tp-plan '*.up=colwise,...'."));
+    }
+    std::vector<LayerPlan> plan;
+    for (std::string_view rest = known->plan; !rest.empty();) {
+      const std::string_view entry = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+      const std::size_t equals = entry.find('=');
+      plan.push_back({std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))});
+      if (ReadSharedStyle(plan.back().style)) continue;
+      return Unexpected(
+          NotModelled(fmt::format("transformers shares \"{}\" as {}, which is not modelled",
+                                  plan.back().pattern, plan.back().style),
+                      "Write a plan of the other layers: --tp-plan '*.q_proj=colwise,...'."));
+    }
+    return plan;
   }
 
   Status FindSpan(Layer& layer) {
@@ -357,7 +391,9 @@ class Sharing {
     } else if (lie.is_distributed) {
       for (const ValueId id : program_.results(node)) lies_[id] = lie;
     }
-    node.op = program_.AddOpName(style->replacement);
+    const bool in_place = in_place_ && !style->without_gradients.empty();
+    if (in_place) args.resize(style->arguments.size() + 1);
+    node.op = program_.AddOpName(in_place ? style->without_gradients : style->replacement);
     node.arguments = program_.AddArguments(args);
     return node;
   }
@@ -609,7 +645,9 @@ class Sharing {
 
   Program program_;
   std::int64_t ranks_, rank_;
-  const std::vector<LayerPlan>& plan_;
+  std::vector<LayerPlan> plan_;
+  bool trains_;
+  bool in_place_ = false;  // layers sum as transformers' do without gradients
   const Target& target_;
   struct Prepared {
     Layer* layer;

@@ -17,6 +17,8 @@ struct LayerStyle {
   std::string_view name;  // "colwise"
   std::string_view op;    // what the module calls
   std::string_view replacement;
+  // What transformers' own layers are without gradients, where that is another one.
+  std::string_view without_gradients = {};
   // What of its arguments the replacement takes, in this order; then how many processes there are,
   // which this one is, in which placements its input comes and its result goes, how large the whole
   // is along what its parameter is shared by, and whether it comes and goes as a DTensor.

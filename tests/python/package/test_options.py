@@ -288,6 +288,8 @@ def test_layers_are_shared() -> None:
 
     own = weigh_options({**given, "tp_plan": {"words": Rowwise()}}).train.parallel.plan
     assert [entry.style for entry in own] == [repr(Rowwise())]
+    auto = weigh_options({**given, "tp_plan": "auto"}).train.parallel.plan
+    assert [(entry.pattern, entry.style) for entry in auto] == [("auto", "")]
     with pytest.raises(UsageError, match="no layer is shared"):
         weigh_options({**given, "tp_plan": {}})
     with pytest.raises(UsageError, match="no wrapper has processes share layers"):

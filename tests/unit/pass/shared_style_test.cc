@@ -25,6 +25,15 @@ TEST(SharedStyle, WordsStandForPyTorchsDefaults) {
   EXPECT_FALSE(StyleOf("SequenceParallel()").local_output);
 }
 
+TEST(SharedStyle, TransformersHasWordsOfItsOwn) {
+  EXPECT_EQ(StyleOf("embedding_rowwise").name, "rowwise");
+  EXPECT_EQ(StyleOf("embedding_rowwise").input, kReplicate);
+  EXPECT_EQ(StyleOf("colwise_gather_output").output, kReplicate);
+  EXPECT_EQ(StyleOf("rowwise_split_input").input, kReplicate);
+  EXPECT_EQ(StyleOf("replicate").name, "replicated");
+  EXPECT_FALSE(ReadSharedStyle("packed_colwise"));
+}
+
 TEST(SharedStyle, OptionsAreReadAsPyTorchWritesThem) {
   const SharedStyle rows = StyleOf(
       "RowwiseParallel(input_layouts=(Replicate(),), output_layouts=(Shard(dim=1),), "

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -113,6 +114,9 @@ TEST(ShareLayers, ReplacementsHaveRows) {
       EXPECT_THAT(given, Contains(taken[i])) << style.op;
     }
     EXPECT_THAT(taken, Contains(style.input));
+    if (style.without_gradients.empty()) continue;
+    const std::vector<std::string_view> less = names(style.without_gradients);
+    EXPECT_TRUE(std::equal(less.begin(), less.end(), taken.begin())) << style.without_gradients;
   }
   for (const ops::PartCall& call : ops::PartCalls()) {
     std::vector<std::string_view> taken = names(call.replacement);
