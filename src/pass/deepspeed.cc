@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// What a step of the engine is weighed as, or refused: one row begins it, with all parameters, how
+// many of them are stepped at once, and the options of DeepSpeed's JSON as they are written.
 #include "pass/deepspeed.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-
+//
+// Options are read as the row's signature types them: True or False, whole numbers, numbers, none
+// of which is negative.
 #include "pass/engine_options.h"
 
 #include <fmt/core.h>
