@@ -99,7 +99,8 @@ void BindTraining(nb::module_& module) {
       .def_rw("inplace", &TrainOptions::inplace)
       .def_rw("fused_loss", &TrainOptions::fused_loss)
       .def_rw("ranks", &TrainOptions::ranks)
-      .def_rw("parallel", &TrainOptions::parallel);
+      .def_rw("parallel", &TrainOptions::parallel)
+      .def_rw("makes_engine", &TrainOptions::makes_engine);
 }
 
 void BindPrecision(nb::module_& module) {
