@@ -17,7 +17,6 @@
 
 #include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/op_def.h"
 #include "ops/parallel/deepspeed.h"
 #include "pass/accumulate.h"
 #include "pass/append_call.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/device_memory.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,20 +94,16 @@ TEST(DeviceMemory, SettingsThatPyTorchWouldNotKnowAreRefused) {
 
 // Square layers, each of so many rows, one after the other.
 std::string Layers(int count, int rows) {
-  const std::string size = std::to_string(rows);
   std::string text = "module \"\": Net\n", body;
   for (int i = 0; i < count; ++i) {
-    const std::string n = std::to_string(i);
-    text += "module l" + n + ": Linear\n";
-    body += "%x" + std::to_string(i + 1) + ": f32[1," + size + "] = aten::linear(%x" + n + ", %w" +
-            n + ") in l" + n + "\n";
+    text += fmt::format("module l{}: Linear\n", i);
+    body +=
+        fmt::format("%x{}: f32[1,{}] = aten::linear(%x{}, %w{}) in l{}\n", i + 1, rows, i, i, i);
   }
   for (int i = 0; i < count; ++i) {
-    const std::string n = std::to_string(i);
-    text += "parameter %w" + n + ": f32[" + size + "," + size + "] \"l" + n + ".weight\"\n";
+    text += fmt::format("parameter %w{}: f32[{},{}] \"l{}.weight\"\n", i, rows, rows, i);
   }
-  return text + "input %x0: f32[1," + size + "]\n" + body + "return %x" + std::to_string(count) +
-         "\n";
+  return fmt::format("{}input %x0: f32[1,{}]\n{}return %x{}\n", text, rows, body, count);
 }
 
 WeighOptions InEngine(const std::string& model, int ranks) {
