@@ -77,6 +77,7 @@ TEST(RunEager, WhatFollowsAllocatesOnTheStreamThatIsUsed) {
       "return %d\n",
       Target{.device = Device::kCuda});
   std::vector<int> streams;
+  streams.reserve(timeline.blocks.size());
   for (const Block& block : timeline.blocks) streams.push_back(block.stream);
   EXPECT_THAT(streams, ElementsAre(0, 2, 2, 0));
 }
