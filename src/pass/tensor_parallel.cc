@@ -27,11 +27,12 @@
 #include "pass/append_call.h"
 #include "pass/arguments.h"
 #include "pass/decompose.h"
-#include "pass/model_outputs.h"
 #include "pass/module_span.h"
 #include "pass/parallelize.h"
 #include "pass/parameter_pattern.h"
+#include "pass/shared_modules.h"
 #include "pass/shared_style.h"
+#include "pass/shared_values.h"
 #include "pass/transformers_plans.h"
 #include "support/rounding.h"
 
@@ -87,42 +88,54 @@ Status CheckStep(const PassOptions& options) {
   return CheckOptimizers(options.train);
 }
 
-// A module of the plan.
-struct Layer {
-  ModuleId module = 0;
-  SharedStyle style;
-  ValueId weight = kNoId, bias = kNoId;  // of a Linear or an Embedding
-  bool runs = false;
-  ModuleSpan span = {};  // of any other module
-};
+Error NotModelled(std::string message, std::string hint) {
+  return Unsupported(std::move(message), std::string(kFlag), std::move(hint));
+}
 
-// How a value lies on the processes: without a word, each has the whole.
-struct Lie {
-  bool is_part = false;
-  int dim = 0;  // of a part: along the sequence; -1: of features, or of heads that are made of them
-  bool is_distributed = false;  // a DTensor
-};
+Result<std::vector<LayerPlan>> PlanOfTransformers(const Program& program) {
+  const StringId class_name = program.modules.empty() ? kNoString : program.modules[0].class_name;
+  const std::string_view name = class_name == kNoString ? "" : program.text(class_name);
+  const auto known = std::ranges::find(TransformersPlans(), name, &TransformersPlan::class_name);
+  if (known == TransformersPlans().end()) {
+    return Unexpected(NotModelled(
+        fmt::format("transformers has no plan of \"{}\"", name),
+        "It has plans of causal language models; write one: --tp-plan '*.up=colwise,...'."));
+  }
+  std::vector<LayerPlan> plan;
+  for (std::string_view rest = known->plan; !rest.empty();) {
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    const std::size_t equals = entry.find('=');
+    plan.push_back({std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))});
+    if (ReadSharedStyle(plan.back().style)) continue;
+    return Unexpected(
+        NotModelled(fmt::format("transformers shares \"{}\" as {}, which is not modelled",
+                                plan.back().pattern, plan.back().style),
+                    "Write a plan of the other layers: --tp-plan '*.q_proj=colwise,...'."));
+  }
+  return plan;
+}
 
 class Sharing {
  public:
   Sharing(Program program, const PassOptions& options)
       : program_(std::move(program)),
-        ranks_(options.train.ranks),
-        rank_(options.train.parallel.rank.value_or(0)),
+        group_{.ranks = options.train.ranks, .rank = options.train.parallel.rank.value_or(0)},
         plan_(options.train.parallel.plan),
         trains_(!options.train.optimizer.empty()),
         target_(options.target),
-        replaced_(program_) {}
+        values_(program_),
+        modules_(program_, group_, values_) {}
 
   Result<Program> Run() {
     SY_RETURN_IF_ERROR(FindLayers());
-    SY_RETURN_IF_ERROR(FindSizes());
+    SY_RETURN_IF_ERROR(values_.FindSizes(target_));
     const std::vector<Node> nodes = std::exchange(program_.main().nodes, {});
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      SY_RETURN_IF_ERROR(Enter(nodes, i));
+      SY_RETURN_IF_ERROR(modules_.Enter(layers_, nodes, i));
       SY_ASSIGN_OR_RETURN(const Node node, Rewritten(nodes[i]));
       program_.main().nodes.push_back(node);
-      Leave(nodes, i);
+      modules_.Leave(nodes, i);
     }
     SY_RETURN_IF_ERROR(CheckLayers());
     SY_RETURN_IF_ERROR(CheckOutputs());
@@ -131,24 +144,19 @@ class Sharing {
     Note(
         fmt::format("parallelize_module: process {} of {} keeps {} of {} bytes of parameters; "
                     "sizes that views name behind {} shared layers are those of its part",
-                    rank_, ranks_, ParameterBytes(), whole, layers_.size()));
+                    group_.rank, group_.ranks, ParameterBytes(), whole, layers_.size()));
     return std::move(program_);
   }
 
  private:
-  std::string_view Path(const Layer& layer) const {
-    return program_.text(program_.modules[layer.module].path);
-  }
-  Error NotModelled(std::string message, std::string hint) const {
-    return Unsupported(std::move(message), std::string(kFlag), std::move(hint));
-  }
+  std::string_view Path(const SharedLayer& layer) const { return PathOf(program_, layer); }
 
   // --- Layers ------------------------------------------------------------------------------------
 
   Status FindLayers() {
     const bool is_auto = plan_.size() == 1 && plan_[0].pattern == "auto";
     if (is_auto) {
-      SY_ASSIGN_OR_RETURN(plan_, PlanOfTransformers());
+      SY_ASSIGN_OR_RETURN(plan_, PlanOfTransformers(program_));
     }
     in_place_ = is_auto && !trains_;
     std::vector<bool> taken(program_.modules.size(), false);
@@ -162,43 +170,18 @@ class Sharing {
         taken[m] = true;
         if (style.name == "replicated") continue;
         layers_.push_back({.module = m, .style = style});
-        Layer& layer = layers_.back();
+        SharedLayer& layer = layers_.back();
         const bool is_around = style.is_sequence() || style.prepares();
         SY_RETURN_IF_ERROR(is_around ? FindSpan(layer) : FindParameters(layer));
       }
     }
-    for (Layer& layer : layers_) {
+    for (SharedLayer& layer : layers_) {
       if (layer.weight != kNoId) of_weight_.emplace(layer.weight, &layer);
     }
     return {};
   }
 
-  Result<std::vector<LayerPlan>> PlanOfTransformers() const {
-    const StringId class_name =
-        program_.modules.empty() ? kNoString : program_.modules[0].class_name;
-    const std::string_view name = class_name == kNoString ? "" : program_.text(class_name);
-    const auto known = std::ranges::find(TransformersPlans(), name, &TransformersPlan::class_name);
-    if (known == TransformersPlans().end()) {
-      return Unexpected(NotModelled(
-          fmt::format("transformers has no plan of \"{}\"", name),
-          "It has plans of causal language models; write one: --tp-plan '*.up=colwise,...'."));
-    }
-    std::vector<LayerPlan> plan;
-    for (std::string_view rest = known->plan; !rest.empty();) {
-      const std::string_view entry = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
-      const std::size_t equals = entry.find('=');
-      plan.push_back({std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))});
-      if (ReadSharedStyle(plan.back().style)) continue;
-      return Unexpected(
-          NotModelled(fmt::format("transformers shares \"{}\" as {}, which is not modelled",
-                                  plan.back().pattern, plan.back().style),
-                      "Write a plan of the other layers: --tp-plan '*.q_proj=colwise,...'."));
-    }
-    return plan;
-  }
-
-  Status FindSpan(Layer& layer) {
+  Status FindSpan(SharedLayer& layer) {
     const std::optional<ModuleSpan> span = SpanOf(program_, layer.module);
     if (!span) {
       return Unexpected(
@@ -210,7 +193,7 @@ class Sharing {
     return {};
   }
 
-  Status FindParameters(Layer& layer) {
+  Status FindParameters(SharedLayer& layer) {
     for (const NamedTensor& parameter : program_.parameters) {
       const std::string_view name = program_.text(parameter.name);
       if (!name.starts_with(Path(layer))) continue;
@@ -239,36 +222,11 @@ class Sharing {
   }
 
   Status CheckLayers() const {
-    for (const Layer& layer : layers_) {
+    for (const SharedLayer& layer : layers_) {
       if (layer.runs) continue;
       return Unexpected(NotModelled(
           fmt::format("no operator of the program takes the weight of \"{}\"", Path(layer)),
           "Leave it out of the plan."));
-    }
-    return {};
-  }
-
-  // --- Sizes -------------------------------------------------------------------------------------
-
-  // As operators' rows find them for the whole model, where the program does not say them.
-  Status FindSizes() {
-    std::vector<Argument> results;
-    bool all_said = true;
-    for (const Node& node : program_.main().nodes) {
-      for (const ValueId id : program_.results(node)) {
-        if (id == kNoId || program_.values[id].kind != ValueKind::kTensor) continue;
-        results.push_back(Argument::OfValue(id));
-        all_said = all_said && program_.values[id].has_layout;
-      }
-    }
-    if (all_said) return {};
-    Program whole = program_;
-    whole.main().outputs = results;
-    SY_ASSIGN_OR_RETURN(const Program kernels, Decompose(whole, target_));
-    const std::vector<Argument>& found = kernels.main().outputs;
-    for (std::size_t i = 0; i < std::min(results.size(), found.size()); ++i) {
-      if (found[i].kind != ArgKind::kValue || !kernels.values[found[i].value].has_layout) continue;
-      sizes_.emplace(results[i].value, Dims(kernels.sizes(found[i].value)));
     }
     return {};
   }
@@ -283,24 +241,19 @@ class Sharing {
     return fmt::format("{} \"{}\"", program_.op_name(node.op), result);
   }
 
-  Lie LieOf(ValueId id) const {
-    const auto found = lies_.find(id);
-    return found == lies_.end() ? Lie{} : found->second;
-  }
-
   Result<Node> Rewritten(Node node) {
-    node.arguments = replaced_.In(node.arguments);
-    Layer* layer = nullptr;
-    Lie lie;
+    node.arguments = values_.Now(node.arguments);
+    SharedLayer* layer = nullptr;
+    Held held;
     bool of_sequence = false, of_features = false;
     for (const Argument& argument : program_.args(node)) {
       VisitValues(program_, argument, [&](ValueId id) {
         const auto found = of_weight_.find(id);
         if (found != of_weight_.end()) layer = found->second;
-        const Lie known = LieOf(id);
+        const Held known = values_.HeldOf(id);
         if (known.is_part) (known.dim < 0 ? of_features : of_sequence) = true;
-        if (known.is_part) lie = {true, known.dim, lie.is_distributed || known.is_distributed};
-        lie.is_distributed |= known.is_distributed;
+        if (known.is_part) held = {true, known.dim, held.is_distributed || known.is_distributed};
+        held.is_distributed |= known.is_distributed;
       });
     }
     if (layer != nullptr) return Shared(node, *layer);
@@ -310,13 +263,13 @@ class Sharing {
           fmt::format("{} takes a part of the sequence and a part of the features", Where(node)),
           "Have the layers before it give parts of one kind: output_layouts."));
     }
-    if (lie.is_distributed && sequence_ == nullptr) {
+    if (held.is_distributed && !modules_.computes_distributed()) {
       return Unexpected(NotModelled(
           fmt::format("{} takes a DTensor, and is in no layer of the plan", Where(node)),
           "Have it be a tensor: use_local_output=True."));
     }
-    if (!lie.is_part) return node;
-    MarkResults(node, lie);
+    if (!held.is_part) return node;
+    values_.Mark(node, held);
     return OfPart(node);
   }
 
@@ -333,16 +286,6 @@ class Sharing {
     return {};
   }
 
-  void MarkResults(const Node& node, const Lie& lie) {
-    for (const ValueId id : program_.results(node)) {
-      if (id == kNoId || program_.values[id].kind != ValueKind::kTensor) continue;
-      lies_[id] = lie;
-      if (std::exchange(program_.values[id].has_layout, false)) {
-        sizes_.emplace(id, Dims(program_.sizes(id)));
-      }
-    }
-  }
-
   // Where among the arguments of a node one stands, by its name.
   Argument Named(const Node& node, std::string_view name) const {
     const OpDef* def = FindOp(OpName::FromRuntime(program_.op_name(node.op)));
@@ -353,7 +296,7 @@ class Sharing {
     return argument;
   }
 
-  Result<Node> Shared(Node node, Layer& layer) {
+  Result<Node> Shared(Node node, SharedLayer& layer) {
     const auto is_asked = [&](const LayerStyle& style) {
       return style.name == layer.style.name && style.op == program_.op_name(node.op);
     };
@@ -377,19 +320,19 @@ class Sharing {
     const Argument input = Named(node, style->input);
     std::vector<Argument> args;
     for (const std::string_view name : style->arguments) args.push_back(Named(node, name));
-    args.push_back(Argument::OfInt(ranks_));
-    args.push_back(Argument::OfInt(rank_));
-    args.push_back(Text(layer.style.input));
-    args.push_back(Text(output));
+    args.push_back(Argument::OfInt(group_.ranks));
+    args.push_back(Argument::OfInt(group_.rank));
+    args.push_back(values_.Text(layer.style.input));
+    args.push_back(values_.Text(output));
     args.push_back(Argument::OfInt(size));
-    args.push_back(
-        Argument::OfBool(input.kind == ArgKind::kValue && LieOf(input.value).is_distributed));
+    args.push_back(Argument::OfBool(input.kind == ArgKind::kValue &&
+                                    values_.HeldOf(input.value).is_distributed));
     args.push_back(Argument::OfBool(!layer.style.local_output));
-    const Lie lie{output.is_shard(), output.dim, !layer.style.local_output};
-    if (lie.is_part) {
-      MarkResults(node, lie);
-    } else if (lie.is_distributed) {
-      for (const ValueId id : program_.results(node)) lies_[id] = lie;
+    const Held held{output.is_shard(), output.dim, !layer.style.local_output};
+    if (held.is_part) {
+      values_.Mark(node, held);
+    } else if (held.is_distributed) {
+      for (const ValueId id : program_.results(node)) values_.Set(id, held);
     }
     const bool in_place = in_place_ && !style->without_gradients.empty();
     if (in_place) args.resize(style->arguments.size() + 1);
@@ -398,189 +341,27 @@ class Sharing {
     return node;
   }
 
-  Argument Text(const ops::Placement& placement) {
-    return Argument::OfString(program_.strings.Intern(ops::ShortName(placement)));
-  }
-
-  static bool Fits(const Lie& lie, const ops::Placement& placement) {
-    return lie.is_part == placement.is_shard() && (!lie.is_part || lie.dim == placement.dim);
-  }
-
   // A layer is called with what its style says.
-  Status CheckInput(const Node& node, const LayerStyle& style, const Layer& layer) const {
+  Status CheckInput(const Node& node, const LayerStyle& style, const SharedLayer& layer) const {
     const Argument input = Named(node, style.input);
-    const Lie lie = input.kind == ArgKind::kValue ? LieOf(input.value) : Lie{};
-    if (Fits(lie, layer.style.input)) return {};
-    return Unexpected(Misfit(layer, lie));
-  }
-
-  Error Misfit(const Layer& layer, const Lie& lie) const {
-    const bool of_features = lie.is_part && lie.dim < 0;
-    const std::string_view comes = !lie.is_part  ? "the whole"
-                                   : of_features ? "a part of the features"
-                                                 : "a part of the sequence";
-    const std::string layout =
-        lie.is_part ? fmt::format("Shard({})", lie.dim) : std::string("Replicate()");
-    return InvalidInput(
-        fmt::format("\"{}\" is {}, but {} is what it is called with", Path(layer), layer.style.text,
-                    comes),
-        std::string(kFlag),
-        layer.style.is_sequence() || layer.style.prepares()
-            ? "Behind layers with output_layouts=Shard(1) there are parts of the sequence."
-        : of_features
-            ? "A rowwise layer takes parts of the features, and gives wholes."
-            : fmt::format("Behind a colwise layer there are parts of the features, which a rowwise "
-                          "one takes; of what comes it is told by input_layouts={}.",
-                          layout));
-  }
-
-  // --- Around modules ----------------------------------------------------------------------------
-
-  // What a module is called with becomes a DTensor before its first node.
-  Status Enter(const std::vector<Node>& nodes, std::size_t at) {
-    for (Layer& layer : layers_) {
-      if (!IsAround(layer) || layer.span.first != at) continue;
-      SY_ASSIGN_OR_RETURN(const ValueId input, InputOf(layer));
-      const ValueId comes = Replaced(input);
-      const ValueId goes = BecomeDistributed(nodes[at], layer, comes);
-      replaced_.Set(input, goes);
-      by_[input] = goes;
-      prepared_.push_back({.layer = &layer, .input = input, .came = comes, .given = goes});
-      if (!layer.style.is_sequence()) continue;
-      sequence_ = &layer;
-      SumGradients(nodes, layer);
-    }
-    return {};
-  }
-
-  static bool IsAround(const Layer& layer) {
-    return layer.style.is_sequence() || layer.style.prepares();
-  }
-
-  ValueId Replaced(ValueId id) const {
-    const auto found = by_.find(id);
-    return found == by_.end() ? id : found->second;
-  }
-
-  // The one of what a module takes that lies as its style says.
-  Result<ValueId> InputOf(const Layer& layer) const {
-    std::vector<ValueId> fitting;
-    for (const ValueId id : layer.span.taken) {
-      if (Fits(LieOf(Replaced(id)), layer.style.input)) fitting.push_back(id);
-    }
-    if (layer.style.prepares() && layer.style.input == layer.style.output) {
-      return Unexpected(
-          NotModelled(fmt::format("\"{}\" is prepared for what it is called with", Path(layer)),
-                      "Say what it is to have: desired_input_layouts=Replicate()."));
-    }
-    if (fitting.size() == 1 && layer.style.input.is_shard()) return fitting[0];
-    if (fitting.empty() && !layer.span.taken.empty()) {
-      return Unexpected(Misfit(layer, LieOf(Replaced(layer.span.taken[0]))));
-    }
-    return Unexpected(NotModelled(
-        fmt::format("which tensor \"{}\" as {} is called with is not known", Path(layer),
-                    layer.style.text),
-        "Modelled is one that comes as a part of the sequence: input_layouts=Shard(1)."));
-  }
-
-  // Layers of the plan that compute with a whole give parts of a sum as its gradient, but for
-  // those that are called with a tensor, which add them up.
-  ValueId BecomeDistributed(const Node& before, const Layer& layer, ValueId comes) {
-    const ops::Placement& from = layer.style.input;
-    const ops::Placement& to = layer.style.output;
-    const bool goes_distributed = layer.style.is_sequence() || !layer.style.local_output;
-    const bool is_sum = layer.style.prepares() && goes_distributed;
-    const ValueId goes = AddResult(program_, program_.text(program_.values[comes].name),
-                                   program_.values[comes].dtype, WholeOf(comes));
-    const std::array args{Argument::OfValue(comes),
-                          Argument::OfInt(ranks_),
-                          Argument::OfInt(rank_),
-                          Text(from),
-                          Text(to),
-                          Text(is_sum ? ops::kPartial : to),
-                          Argument::OfBool(LieOf(comes).is_distributed),
-                          Argument::OfBool(goes_distributed)};
-    Append(before, "steelyard::to_distributed", args, {&goes, 1});
-    const Lie lie{to.is_shard(), to.dim, goes_distributed};
-    lies_[goes] = lie;
-    if (lie.is_part) MarkResults(program_.main().nodes.back(), lie);
-    return goes;
-  }
-
-  Dims WholeOf(ValueId id) const {
-    const auto known = sizes_.find(id);
-    return known == sizes_.end() ? Dims(program_.sizes(id)) : known->second;
-  }
-
-  // Its parameters are whole in each process, and what comes is not.
-  void SumGradients(const std::vector<Node>& nodes, const Layer& layer) {
-    std::set<ValueId> seen;
-    for (std::size_t i = layer.span.first; i <= layer.span.last; ++i) {
-      for (const Argument& argument : program_.args(nodes[i])) {
-        VisitValues(program_, argument, [&](ValueId id) {
-          const bool is_parameter =
-              std::ranges::find(program_.parameters, id, &NamedTensor::value) !=
-              program_.parameters.end();
-          if (!is_parameter || !seen.insert(id).second) return;
-          const std::array args{Argument::OfValue(id), Argument::OfInt(ranks_)};
-          Append(nodes[layer.span.first], "steelyard::sum_gradient", args, {});
-        });
-      }
-    }
-  }
-
-  // Behind the last node of a module; what it was called with its callers hold until then.
-  void Leave(const std::vector<Node>& nodes, std::size_t at) {
-    while (!prepared_.empty() && prepared_.back().layer->span.last == at) {
-      const Prepared ended = prepared_.back();
-      prepared_.pop_back();
-      replaced_.Set(ended.input, ended.came);
-      by_[ended.input] = ended.came;
-      if (ended.layer->style.is_sequence()) {
-        sequence_ = nullptr;
-        if (ended.layer->style.local_output) GiveLocal(nodes[at], *ended.layer);
-      } else {
-        const std::array held{Argument::OfValue(ended.came), Argument::OfValue(ended.given)};
-        const std::array args{Argument::OfList(program_.AddArguments(held))};
-        Append(nodes[at], "steelyard::leave", args, {});
-      }
-    }
-  }
-
-  void GiveLocal(const Node& last, const Layer& layer) {
-    for (const ValueId id : layer.span.given) {
-      const ValueId local = AddResult(program_, program_.text(program_.values[id].name),
-                                      program_.values[id].dtype, WholeOf(id));
-      const std::array args{Argument::OfValue(id)};
-      Append(last, "steelyard::to_local", args, {&local, 1});
-      MarkResults(program_.main().nodes.back(), {.is_part = true, .dim = LieOf(id).dim});
-      replaced_.Set(id, local);
-      by_[id] = local;
-    }
-  }
-
-  // A call beside a node of the same module.
-  void Append(const Node& beside, std::string_view op, std::span<const Argument> args,
-              std::span<const ValueId> results) {
-    Node node = beside;
-    node.op = program_.AddOpName(op);
-    node.arguments = program_.AddArguments(args);
-    node.outputs = program_.AddOutputs(results);
-    program_.main().nodes.push_back(node);
+    const Held held = input.kind == ArgKind::kValue ? values_.HeldOf(input.value) : Held{};
+    if (Fits(held, layer.style.input)) return {};
+    return Unexpected(Misfit(program_, layer, held));
   }
 
   Status Share(ValueId id, int dim, bool evenly) {
     const std::int64_t size = program_.sizes(id)[static_cast<std::size_t>(dim)];
     const std::string_view name = program_.text(program_.values[id].name);
-    if (evenly && size % ranks_ != 0) {
-      return Unexpected(InvalidInput(
-          fmt::format("{} processes cannot share {} columns of \"{}\" evenly", ranks_, size, name),
-          std::string(kFlag), "PyTorch refuses it, too."));
+    if (evenly && size % group_.ranks != 0) {
+      return Unexpected(
+          InvalidInput(fmt::format("{} processes cannot share {} columns of \"{}\" evenly",
+                                   group_.ranks, size, name),
+                       std::string(kFlag), "PyTorch refuses it, too."));
     }
     if (PartOf(size) == 0) {
-      return Unexpected(
-          NotModelled(fmt::format("process {} of {} has nothing of \"{}\"", rank_, ranks_, name),
-                      "Name fewer processes: --ranks."));
+      return Unexpected(NotModelled(
+          fmt::format("process {} of {} has nothing of \"{}\"", group_.rank, group_.ranks, name),
+          "Name fewer processes: --ranks."));
     }
     shared_.emplace(id, dim);
     return {};
@@ -588,8 +369,8 @@ class Sharing {
 
   // torch.chunk
   std::int64_t PartOf(std::int64_t size) const {
-    const std::int64_t chunk = DivideUp(size, ranks_);
-    return std::clamp<std::int64_t>(size - rank_ * chunk, 0, chunk);
+    const std::int64_t chunk = DivideUp(size, group_.ranks);
+    return std::clamp<std::int64_t>(size - group_.rank * chunk, 0, chunk);
   }
 
   // A call that names sizes of its first operand, or places in it.
@@ -598,11 +379,11 @@ class Sharing {
     const auto call = std::ranges::find(ops::PartCalls(), op, &ops::PartCall::op);
     const std::span<const Argument> given = program_.args(node);
     if (call == ops::PartCalls().end() || given.empty()) return node;
-    if (given[0].kind != ArgKind::kValue || !LieOf(given[0].value).is_part) return node;
-    const auto whole = sizes_.find(given[0].value);
-    if (whole == sizes_.end()) return node;
+    if (given[0].kind != ArgKind::kValue || !values_.HeldOf(given[0].value).is_part) return node;
+    const Dims* whole = values_.FindWhole(given[0].value);
+    if (whole == nullptr) return node;
     std::vector<Argument> args(given.begin(), given.end());
-    args.insert(args.begin() + 1, IntsArgument(program_, whole->second));
+    args.insert(args.begin() + 1, IntsArgument(program_, *whole));
     node.op = program_.AddOpName(call->replacement);
     node.arguments = program_.AddArguments(args);
     return node;
@@ -611,10 +392,10 @@ class Sharing {
   Status CheckOutputs() const {
     for (const Argument& output : program_.main().outputs) {
       if (output.kind != ArgKind::kValue) continue;
-      const Lie lie = LieOf(output.value);
-      if (!lie.is_part && !lie.is_distributed) continue;
+      const Held held = values_.HeldOf(output.value);
+      if (!held.is_part && !held.is_distributed) continue;
       return Unexpected(NotModelled(
-          fmt::format("the model gives a {} \"{}\"", lie.is_part ? "part of" : "DTensor",
+          fmt::format("the model gives a {} \"{}\"", held.is_part ? "part of" : "DTensor",
                       program_.text(program_.values[output.value].name)),
           "Have the last layer put the whole together: colwise_gather."));
     }
@@ -644,24 +425,16 @@ class Sharing {
   void Note(std::string_view line) { program_.notes.push_back(program_.strings.Intern(line)); }
 
   Program program_;
-  std::int64_t ranks_, rank_;
+  ops::Group group_;
   std::vector<LayerPlan> plan_;
   bool trains_;
   bool in_place_ = false;  // layers sum as transformers' do without gradients
   const Target& target_;
-  struct Prepared {
-    Layer* layer;
-    ValueId input, came, given;
-  };
-  std::map<ValueId, Lie> lies_;
-  std::deque<Layer> layers_;
-  Replacements replaced_;
-  std::map<ValueId, ValueId> by_;   // what replaces a value now
-  std::vector<Prepared> prepared_;  // modules that are open, outermost first
-  Layer* sequence_ = nullptr;       // the one of them that computes with DTensors
-  std::map<ValueId, Layer*> of_weight_;
+  std::deque<SharedLayer> layers_;
+  SharedValues values_;
+  SharedModules modules_;
+  std::map<ValueId, SharedLayer*> of_weight_;
   std::map<ValueId, int> shared_;  // parameters, and along which dimension
-  std::map<ValueId, Dims> sizes_;  // of wholes
 };
 
 }  // namespace

@@ -83,6 +83,13 @@ std::optional<std::vector<Tensor>> OnSparse(Dispatcher& d, const OpDef& def,
   return std::vector<Tensor>{self};
 }
 
+// A tensor where the others are; or of another one, its share in a sum.
+Tensor Beside(Dispatcher& d, const Tensor& tensor, const ops::Way& way, bool lies) {
+  if (lies) return ops::Moved(d, tensor, way);
+  const Dispatcher::FromPython python(d);
+  return d.Call("aten::div.Tensor", tensor, way.group.ranks);
+}
+
 }  // namespace
 
 // Rows that stand for a part of an operator or for Python are called by what was asked already.
@@ -130,6 +137,9 @@ bool Dispatcher::HasPlaced(std::span<const Argument> args) const {
 // What is made of such tensors alone lies as they do; beside others, each is moved for itself, but
 // for a sum to which something is added.
 std::vector<Tensor> Dispatcher::RunPlaced(const OpDef& def, std::span<const Argument> args) {
+  const auto run = [&](std::span<const Argument> operands) {
+    return def.is_kernel() ? EmitKernel(def, operands) : RunParts(def, operands);
+  };
   ops::Way way;
   bool alone = true;
   for (const Argument& argument : args) {
@@ -140,20 +150,18 @@ std::vector<Tensor> Dispatcher::RunPlaced(const OpDef& def, std::span<const Argu
     });
   }
   if (alone) {
-    std::vector<Tensor> results = def.is_kernel() ? EmitKernel(def, args) : RunParts(def, args);
+    std::vector<Tensor> results = run(args);
     for (const Tensor& result : results) autograd_->SetWay(result.id(), way);
     return results;
   }
   const bool is_first = args[0].kind == ArgKind::kValue && autograd_->WayOf(args[0].value);
-  const bool adds = def.name->text() == "aten::add.Tensor";
-  if (is_first && !adds) {
+  if (is_first && def.name->text() != "aten::add.Tensor") {
     Refuse(fmt::format("{} of a gradient that lies on the processes in another way than its "
                        "parameter is not modelled",
                        def.label()),
            "AdamW and SGD take it.");
   }
   const Inside record(*this, ops::kSubclass);
-  // To a sum, each process adds its share of a whole.
   const bool shares = is_first && way.from == ops::kPartial;
   std::vector<Argument> moved(args.begin(), args.end());
   std::vector<Tensor> copies;
@@ -161,18 +169,10 @@ std::vector<Tensor> Dispatcher::RunPlaced(const OpDef& def, std::span<const Argu
     if (argument.kind != ArgKind::kValue || out_.sizes(argument.value).empty()) continue;
     const bool lies = autograd_->WayOf(argument.value) != nullptr;
     if (lies == shares) continue;
-    const Tensor operand(this, argument.value);
-    if (lies) {
-      copies.push_back(ops::Moved(*this, operand, way));
-    } else {
-      const FromPython python(*this);
-      copies.push_back(Call("aten::div.Tensor", operand, way.group.ranks));
-    }
-    const StringId name = argument.name;
-    argument = Argument::OfValue(copies.back().id());
-    argument.name = name;
+    copies.push_back(Beside(*this, Tensor(this, argument.value), way, lies));
+    argument.value = copies.back().id();
   }
-  std::vector<Tensor> results = def.is_kernel() ? EmitKernel(def, moved) : RunParts(def, moved);
+  std::vector<Tensor> results = run(moved);
   for (const Tensor& result : results) {
     if (shares) autograd_->SetWay(result.id(), way);
   }
