@@ -6,8 +6,6 @@
 // what all processes have. What collectives allocate on the CPU is Gloo's, which copies what it
 // sends and what it receives.
 
-#include <fmt/core.h>
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -68,7 +66,7 @@ Sharing SharingOf(const OpView& op, int i) {
 
 // Placements of what a layer computes with, and of what it gives.
 struct LayerPlacements {
-  Placement input, input_gradient, output;
+  Placement input = {}, input_gradient = {}, output = {};
 };
 constexpr LayerPlacements kByColumns{
     .input = kReplicate, .input_gradient = kPartial, .output = ShardOf(-1)};

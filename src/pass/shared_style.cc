@@ -14,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/choices.h"
@@ -52,7 +51,7 @@ constexpr std::array kWords{
 };
 
 struct Option {
-  std::string name, value;
+  std::string name = {}, value = {};
 };
 
 // Cuts at commas outside of brackets, without blanks around; a last empty part is none.
@@ -75,7 +74,7 @@ std::vector<std::string> PartsOf(std::string_view text) {
 std::optional<Placement> PlacementOf(std::string_view text) {
   if (text == "Replicate()") return kReplicate;
   for (const std::string_view begin : {"Shard(dim=", "Shard("}) {
-    if (!text.starts_with(begin) || !text.ends_with(")")) continue;
+    if (!text.starts_with(begin) || !text.ends_with(')')) continue;
     const std::string_view dim = text.substr(begin.size(), text.size() - begin.size() - 1);
     return ops::PlacementNamed(fmt::format("S({})", dim));
   }
@@ -84,7 +83,7 @@ std::optional<Placement> PlacementOf(std::string_view text) {
 
 // One placement, or a tuple of them of which one is not None.
 std::optional<Placement> LayoutOf(std::string_view text) {
-  if (!text.starts_with("(") || !text.ends_with(")")) return PlacementOf(text);
+  if (!text.starts_with('(') || !text.ends_with(')')) return PlacementOf(text);
   std::optional<Placement> found;
   for (const std::string& part : PartsOf(text.substr(1, text.size() - 2))) {
     if (part == "None") continue;

@@ -26,7 +26,6 @@
 #include "ops/parallel/layer_styles.h"
 #include "pass/append_call.h"
 #include "pass/arguments.h"
-#include "pass/decompose.h"
 #include "pass/module_span.h"
 #include "pass/parallelize.h"
 #include "pass/parameter_pattern.h"

@@ -181,7 +181,8 @@ class Autograd {
   void SetGradient(ValueId parameter, Tensor gradient);
   void ClearGradient(ValueId parameter);
   // Of a parameter of which processes have parts, or the same: the gradient comes in one placement,
-  // `way.from`, and is stepped in another, which takes a copy for each operator (resolving.cc).
+  // `way.from`, and is stepped in another, which takes a copy for each operator (resolving.cc). Of
+  // any other tensor that is of a class of Python's: none is added to it in place.
   void PlaceGradient(ValueId parameter, const ops::Way& way) { ways_[object_of_[parameter]] = way; }
   const ops::Way* WayOfGradient(ValueId parameter) const;
   // The same of a tensor that was made of such gradients.

@@ -41,7 +41,7 @@ inline std::string ShortName(const Placement& placement) {
 inline std::optional<Placement> PlacementNamed(std::string_view text) {
   if (text == "R") return kReplicate;
   if (text == "P") return kPartial;
-  if (!text.starts_with("S(") || !text.ends_with(")")) return std::nullopt;
+  if (!text.starts_with("S(") || !text.ends_with(')')) return std::nullopt;
   int dim = 0;
   const char* end = text.data() + text.size() - 1;
   const auto [rest, error] = std::from_chars(text.data() + 2, end, dim);
@@ -56,8 +56,8 @@ struct Group {
 
 // From one placement to another.
 struct Way {
-  Placement from, to;
-  Group group;
+  Placement from = {}, to = {};
+  Group group = {};
   std::int64_t size = 0;  // of the whole, along the dimension that is gathered; 0: parts are equal
 };
 

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,8 +16,6 @@
 #include <vector>
 
 #include "ops/dispatch/autograd.h"
-#include "ops/registry.h"
-#include "ops/rules/shape.h"
 #include "support/rounding.h"
 
 namespace steelyard::ops {
