@@ -113,7 +113,7 @@ void SlowShape(const OpView& op, Outputs& out) {
 
 // The weight's gradient in the order of the image.
 void DilatedShape(const OpView& op, Outputs& out) {
-  const bool last = UsesChannelsLast(op);
+  const bool last = op.target().device == Device::kCpu && UsesChannelsLast(op);
   AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), Wants(op, kWeight),
                BiasSize(op, Way::kForth, 1), out);
 }
@@ -425,14 +425,14 @@ constexpr std::array kRows{
            "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv_dilated2d_backward(f64[2,5,4,4], f64[2,3,8,8], f64[5,3,3,3], "
            "[3,3], [1,1], [0,0], [True,True,True])",
-           DilatedAllocations, DilatedShape),
+           {DilatedAllocations, cuda::SlowDilatedBackward}, DilatedShape),
     Kernel("steelyard::slow_conv_dilated3d_backward",
            "The gradients of a dilated convolution of volumes, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
            "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv_dilated3d_backward(f64[2,5,4,4,4], f64[2,3,6,8,8], "
            "f64[5,3,2,3,3], [2,3,3], [1,1,1], [0,0,0], [True,True,True])",
-           DilatedAllocations, DilatedShape),
+           {DilatedAllocations, cuda::SlowDilatedBackward}, DilatedShape),
     Kernel("steelyard::onednn_transposed_backward",
            "The gradients of a transposed convolution by oneDNN, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "
@@ -446,14 +446,16 @@ constexpr std::array kRows{
            "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv_transpose2d_backward(f64[2,6,11,11], f64[2,4,5,5], "
            "f64[4,6,3,3], [3,3], [2,2], [0,0], [True,True,True])",
-           SlowTransposedAllocations, SlowShape<Way::kBack>, GradientsWork<Way::kBack>),
+           {SlowTransposedAllocations, cuda::SlowTransposedBackward}, SlowShape<Way::kBack>,
+           GradientsWork<Way::kBack>),
     Kernel("steelyard::slow_conv_transpose3d_backward",
            "The gradients of a transposed convolution of volumes, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
            "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv_transpose3d_backward(f64[2,6,11,11,11], f64[2,4,5,5,5], "
            "f64[4,6,3,3,3], [3,3,3], [2,2,2], [0,0,0], [True,True,True])",
-           SlowTransposed3dAllocations, Slow3dShape<Way::kBack>, GradientsWork<Way::kBack>),
+           {SlowTransposed3dAllocations, cuda::SlowTransposedBackward}, Slow3dShape<Way::kBack>,
+           GradientsWork<Way::kBack>),
     CopyingOut(Composite(
         "aten::convolution_backward",
         "The gradients of a convolution by the kernel that fits the operands.",

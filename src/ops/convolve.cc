@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "ir/layout.h"
+#include "ops/cuda/capability.h"
 #include "ops/rules/convolution.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
@@ -110,6 +111,11 @@ bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const Geometry
       has_kernel && g.groups > 1 && input.size(1) == g.groups && weight.size(0) % g.groups == 0;
   if (!by_channel || !cudnn) return by_channel;
   return CudaFormatFor(input, weight) == kContiguousFormat && !IsDepthwiseByCudnn(input, weight, g);
+}
+
+bool HasCudnn(const Target& target, const Tensor& input, const Tensor& weight) {
+  const bool is_short = input.dtype() == DType::kBFloat16 || weight.dtype() == DType::kBFloat16;
+  return !is_short || target.capability >= cuda::kAmpere;
 }
 
 Backend BackendWithoutCudnn(const Tensor& weight, const Geometry& g) {
@@ -395,7 +401,8 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
   const auto finish = [&](const Tensor& out) {
     return one_dimensional ? d.Call("aten::squeeze.dim", out, 2) : out;
   };
-  const bool on_cuda = d.target().device == Device::kCuda, cudnn = op.boolean(11);
+  const bool on_cuda = d.target().device == Device::kCuda,
+             cudnn = op.boolean(11) && HasCudnn(d.target(), input, weight);
   if (transposed) return {finish(CallTransposed(d, input, weight, bias, g, extra, cudnn))};
   if (input.size(0) == 0) return {finish(OfNone(d, input, weight, g))};
   if (on_cuda && IsDepthwiseOnCuda(input, weight, g, cudnn))

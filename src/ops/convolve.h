@@ -33,6 +33,10 @@ std::int64_t CudaFormatFor(const Tensor& input, const Tensor& weight);
 // `cudnn`: whether it may ask cuDNN instead.
 bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, const convolution::Geometry& g,
                        bool cudnn);
+// Whether cuDNN has kernels of the dtypes on the device: of bfloat16 since Ampere.
+bool HasCudnn(const Target& target, const Tensor& input, const Tensor& weight);
+// Which of PyTorch's own kernels convolves on CUDA without cuDNN.
+Backend BackendWithoutCudnn(const Tensor& weight, const convolution::Geometry& g);
 // A one-dimensional convolution is one of images with a single row.
 void AddRow(convolution::Geometry& g);
 // One of equal parts of a dimension, dense in the order of the whole; undefined of an undefined

@@ -154,9 +154,20 @@ std::vector<Tensor> VolumeByChannel(Dispatcher& d, const Problem& p) {
 }
 
 std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
-  const bool by_channel =
-      !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry, /*cudnn=*/true);
+  const bool cudnn = HasCudnn(d.target(), p.input, p.weight);
+  const bool by_channel = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry, cudnn);
   if (by_channel && p.input.rank() == 5) return VolumeByChannel(d, p);
+  if (!by_channel && !cudnn) {
+    const Tensor input = d.Call("aten::contiguous", p.input);
+    const Tensor weight = d.Call("aten::contiguous", p.weight);
+    const Problem dense{.input = input,
+                        .weight = weight,
+                        .gradient = p.gradient,
+                        .geometry = p.geometry,
+                        .mask = p.mask,
+                        .transposed = p.transposed};
+    return CallSlowInGroups(d, BackendWithoutCudnn(p.weight, p.geometry), dense);
+  }
   const Argument mask = d.Mask({p.mask[0], p.mask[1]});
   std::vector<Tensor> out(p.mask.size());
   {  // for the bias alone it only copies the gradient

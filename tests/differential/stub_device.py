@@ -30,7 +30,12 @@ class Machine:
     multiprocessors: int
 
 
-MACHINES = (Machine("h100", 90, 132), Machine("a100-80gb", 80, 108), Machine("rtx3090", 86, 82))
+MACHINES = (
+    Machine("h100", 90, 132),
+    Machine("a100-80gb", 80, 108),
+    Machine("rtx3090", 86, 82),
+    Machine("v100-32gb", 70, 80),  # whose bfloat16 cuDNN does not convolve
+)
 
 
 def obstacle() -> str | None:

@@ -51,10 +51,11 @@ void Multiply(const OpView& op, std::int64_t products, Allocations& memory) {
   for (std::int64_t i = 0; i < products; ++i) UseBlasWorkspace(op, memory);
 }
 
-convolution::Geometry GeometryOf(const OpView& op, int stride_at) {
-  const int n = convolution::SpatialRank(op.tensor(stride_at - 3));
-  return {.stride = window::PerDimension("stride", op.ints(stride_at), n),
-          .padding = window::PerDimension("padding", op.ints(stride_at + 1), n),
+convolution::Geometry GeometryOf(const OpView& op, const TensorView& weight) {
+  constexpr int kStride = 4;  // forth and back
+  const int n = convolution::SpatialRank(weight);
+  return {.stride = window::PerDimension("stride", op.ints(kStride), n),
+          .padding = window::PerDimension("padding", op.ints(kStride + 1), n),
           .dilation = Dims::Filled(n, 1)};
 }
 
@@ -70,14 +71,39 @@ void MultiplyTransposed(const OpView& op, Allocations& memory) {
   memory.Free(columns);
 }
 
+enum Gradient : std::uint8_t { kImage, kWeight, kBias };
+
+// Sums over all but the channels, the second dimension.
+void StageBias(const OpView& op, const Dims& sizes, Allocations& memory) {
+  const DType dtype = op.self().dtype();
+  const shape::DimSet all_but_channels = ~shape::DimSet{2};
+  Stage(op, {sizes, ContiguousStrides(sizes)}, dtype, all_but_channels, SumOf(dtype), memory);
+}
+
+// The gradient's columns where there are any, a product for each image, and the sums of a bias.
+struct Parts {
+  bool products = false, sums = false;
+};
+void MultiplyGradient(const OpView& op, const Copy& dense, const Parts& parts,
+                      Allocations& memory) {
+  const TensorView image = op.tensor(1), weight = op.tensor(2);
+  const bool gathers = convolution::NeedsColumns(weight, GeometryOf(op, weight));
+  const auto columns =
+      memory.Allocate(gathers ? ColumnBytes(weight, weight.size(1), Pixels(image)) : 0);
+  if (parts.products) Multiply(op, image.size(0), memory);
+  if (parts.sums) StageBias(op, Dims(op.self().sizes()), memory);
+  memory.Free(columns);
+  allocations::Free(dense, memory);
+}
+
 }  // namespace
 
 void SlowConvolution(const OpView& op, Columns columns, Allocations& memory) {
   Operands operands(op, memory);
   memory.Output(0);
   const TensorView image = op.self(), weight = op.tensor(1);
-  const bool gathers = columns == Columns::kAlways ||
-                       convolution::NeedsColumns(weight, GeometryOf(op, /*stride_at=*/4));
+  const bool gathers =
+      columns == Columns::kAlways || convolution::NeedsColumns(weight, GeometryOf(op, weight));
   const std::int64_t bytes = gathers ? ColumnBytes(weight, image.size(1), Pixels(op.output())) : 0;
   const auto buffer = memory.Allocate(bytes);
   Multiply(op, image.size(0), memory);
@@ -105,7 +131,6 @@ void SlowTransposedVolume(const OpView& op, Allocations& memory) {
 }
 
 void SlowBackward(const OpView& op, Allocations& memory) {
-  enum { kImage, kWeight, kBias };
   const TensorView gradient = op.self(), image = op.tensor(1), weight = op.tensor(2);
   const Copy dense = Contiguous(gradient, memory);
   Copy columns;
@@ -121,10 +146,7 @@ void SlowBackward(const OpView& op, Allocations& memory) {
   }
   if (op.output(kBias).defined()) {
     memory.Output(kBias);
-    const Dims sizes(gradient.sizes()), strides = ContiguousStrides(sizes);
-    const shape::DimSet all_but_channels = ~shape::DimSet{2};
-    Stage(op, {sizes, strides}, gradient.dtype(), all_but_channels, SumOf(gradient.dtype()),
-          memory);
+    StageBias(op, Dims(gradient.sizes()), memory);
   }
   if (op.output(kWeight).defined()) {
     memory.Output(kWeight);
@@ -134,6 +156,45 @@ void SlowBackward(const OpView& op, Allocations& memory) {
   }
   allocations::Free(columns, memory);
   allocations::Free(dense, memory);
+}
+
+void SlowDilatedBackward(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self(), image = op.tensor(1), weight = op.tensor(2);
+  const bool of_image = op.output(kImage).defined(), of_weight = op.output(kWeight).defined(),
+             of_bias = op.output(kBias).defined();
+  const Copy dense = Contiguous(gradient, memory);
+  for (const Gradient i : {kImage, kWeight, kBias}) {
+    if (op.output(i).defined()) memory.Output(i);
+  }
+  const bool gathers = of_image || of_weight;
+  const auto columns =
+      memory.Allocate(gathers ? ColumnBytes(weight, image.size(1), Pixels(gradient)) : 0);
+  Dims one(gradient.sizes());
+  one[0] = 1;
+  for (std::int64_t i = 0; i < image.size(0); ++i) {
+    Multiply(op, (of_image ? 1 : 0) + (of_weight ? 1 : 0), memory);
+    if (!of_bias) continue;
+    const auto sum = memory.Allocate(op.output(kBias).bytes());
+    StageBias(op, one, memory);
+    memory.Free(sum);
+  }
+  memory.Free(columns);
+  allocations::Free(dense, memory);
+}
+
+void SlowTransposedBackward(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self();
+  if (op.output(kImage).defined()) {
+    const Copy dense = Contiguous(gradient, memory);
+    memory.Output(kImage);
+    MultiplyGradient(op, dense, {.products = true}, memory);
+  }
+  const bool of_weight = op.output(kWeight).defined(), of_bias = op.output(kBias).defined();
+  if (of_weight) memory.Output(kWeight);
+  if (of_bias) memory.Output(kBias);
+  if (!of_weight && !of_bias) return;
+  const Copy dense = Contiguous(gradient, memory);
+  MultiplyGradient(op, dense, {.products = of_weight, .sums = of_bias}, memory);
 }
 
 }  // namespace steelyard::cuda

@@ -20,5 +20,9 @@ void SlowTransposedVolume(const OpView& op, Allocations& memory);
 // Of (grad_output, self, weight, ..., output_mask): the gradients of image, weight and bias, one
 // after the other, with one buffer of columns.
 void SlowBackward(const OpView& op, Allocations& memory);
+// All three of one image after the other.
+void SlowDilatedBackward(const OpView& op, Allocations& memory);
+// The image's, then the others.
+void SlowTransposedBackward(const OpView& op, Allocations& memory);
 
 }  // namespace steelyard::cuda
