@@ -17,4 +17,7 @@ bool IsWrittenOut(const Dispatcher& d);
 // Of an image to these spatial sizes: _upsample_linear, of one, two or three dimensions.
 Tensor Linear(Dispatcher& d, const Tensor& image, const Dims& sizes, bool aligns_corners);
 
+// Of an image of two spatial dimensions by sixteen neighbours: upsample_bicubic2d_vec.
+Tensor Cubic(Dispatcher& d, const Tensor& image, const Dims& sizes, bool aligns_corners);
+
 }  // namespace steelyard::ops::interpolation

@@ -180,6 +180,10 @@ std::vector<Tensor> ByFactors(Dispatcher& d, const OpView& op) {
   const std::vector<Argument>& f = scaled.factors;
   const Tensor image = d.tensor(op, 0);
   constexpr OpName kName = kOpNamed<kKernel>;
+  if constexpr (kAligns && kSpatial == 2) {
+    if (interpolation::IsWrittenOut(d))
+      return {interpolation::Cubic(d, image, scaled.sizes, op.boolean(2))};
+  }
   if constexpr (kAligns && kSpatial == 3) {
     if (interpolation::IsWrittenOut(d))
       return {interpolation::Linear(d, image, scaled.sizes, op.boolean(2))};

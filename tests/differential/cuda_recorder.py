@@ -103,6 +103,8 @@ def write_out() -> None:
     linear = torch._decomp.decompositions._upsample_linear_vec
     recorder.INSTEAD["aten::upsample_bilinear2d.vec"] = linear
     recorder.INSTEAD["aten::upsample_trilinear3d.vec"] = linear
+    cubic = torch._decomp.decompositions.upsample_bicubic2d_vec
+    recorder.INSTEAD["aten::upsample_bicubic2d.vec"] = cubic
 
 
 def main() -> None:

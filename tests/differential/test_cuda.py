@@ -165,7 +165,11 @@ def test_what_is_not_deterministic(row: Row, raised: dict[str, list[tuple[str, s
 
 
 # Rows that torch.nn.functional writes out after torch.use_deterministic_algorithms(True).
-WRITTEN_OUT = ("aten::upsample_bilinear2d.vec", "aten::upsample_trilinear3d.vec")
+WRITTEN_OUT = (
+    "aten::upsample_bicubic2d.vec",
+    "aten::upsample_bilinear2d.vec",
+    "aten::upsample_trilinear3d.vec",
+)
 
 
 def test_what_is_written_out(request: pytest.FixtureRequest) -> None:
