@@ -362,7 +362,8 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
             "float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::upsample_bilinear2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4], False)",
-            UpsampleAllocations, UpsampleShape<4>, Interpolate<4>, BilinearOnCuda)),
+            UpsampleAllocations, cuda::Unordered<UpsampleShape<4>>, Interpolate<4>,
+            BilinearOnCuda)),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_nearest1d">("UpsampleNearest1DBackwardBackward0"),
         Kernel(
@@ -416,7 +417,7 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, "
             "float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::upsample_trilinear3d_backward(f32[2,3,6,6,6], [6,6,6], [2,3,4,4,4], False)",
-            UpsampleAllocations, UpsampleShape<5>, Interpolate<8>)),
+            UpsampleAllocations, cuda::Unordered<UpsampleShape<5>>, Interpolate<8>)),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_bicubic2d">("UpsampleBicubic2DBackwardBackward0"),
         Kernel(
@@ -425,7 +426,7 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
             "float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::upsample_bicubic2d_backward(f32[2,3,6,6], [6,6], [2,3,4,4], False)",
-            RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>)),
+            RowsUpsampleAllocations, cuda::Unordered<RowsUpsampleShape<4>>, Interpolate<16>)),
     Differentiable(
         gradients::OfUpsample<"aten::_upsample_bilinear2d_aa">(
             "UpsampleBilinear2DAaBackwardBackward0"),

@@ -59,14 +59,6 @@ UNSEEN = {
     "aten::_scaled_mm": "cuBLASLt's workspace is not modelled, and the refusal says so",
 }
 
-# Rows of kernels that PyTorch's torch.nn.functional.interpolate does without under deterministic
-# algorithms, though they raise: a note says what is not modelled there.
-WRITTEN_OUT = (
-    "aten::upsample_bicubic2d_backward",
-    "aten::upsample_bilinear2d_backward",
-    "aten::upsample_trilinear3d_backward",
-)
-
 # Rows that are not right on CUDA in some calls that were tried: what is missing, by name. A row
 # that is mended goes from here; until then its scratch on a device is not known to the byte.
 OPEN: dict[str, str] = {}

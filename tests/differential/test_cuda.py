@@ -157,8 +157,6 @@ def test_what_is_not_deterministic(row: Row, raised: dict[str, list[tuple[str, s
     """Both say of the same calls that there is no deterministic kernel."""
     if row.name not in raised:
         pytest.skip(reason(row) or "no example")
-    if row.name in known_cuda.WRITTEN_OUT:
-        pytest.skip("interpolate does without it")
     for text, ours, theirs in raised[row.name]:
         if not (ours and theirs):  # else one of them has found another reason before
             assert "deterministic" not in ours + theirs, (text, ours, theirs)
