@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -236,7 +238,7 @@ std::vector<Allocations::Scratch> MakeIndices(const OpView& op, const Advanced& 
 class ListsOnCuda {
  public:
   // How long the casts are: as long as their indices, or as what these are expanded to.
-  enum class Casts { kOfIndices, kOfExpanded };
+  enum class Casts : std::uint8_t { kOfIndices, kOfExpanded };
 
   ListsOnCuda(const OpView& op, const Advanced& plan, Casts casts, Allocations& memory)
       : memory_(memory) {

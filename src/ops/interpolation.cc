@@ -5,8 +5,8 @@
 
 #include "ops/interpolation.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -108,6 +108,7 @@ std::int64_t FormatOf(const Tensor& image) {
 Tensor LinearInFull(Dispatcher& d, const Tensor& image, const Dims& sizes, bool aligns_corners) {
   const int n = sizes.size();
   std::vector<Axis> axes;
+  axes.reserve(static_cast<std::size_t>(n));
   for (int k = 0; k < n; ++k) {
     axes.push_back(
         AxisOf(d, image.dtype(), image.size(k + 2), sizes[k], aligns_corners, n - 1 - k));
@@ -221,6 +222,7 @@ Tensor CubicInFull(Dispatcher& d, const Tensor& image, const Dims& sizes, bool a
   std::vector<Tensor> mixed;
   for (const Tensor& row : rows) {
     std::vector<Tensor> pixels;
+    pixels.reserve(columns.size());
     for (const Tensor& column : columns) pixels.push_back(Loaded(d, image, row, column));
     mixed.push_back(WeightedSum(d, pixels, x_weights));
     PopFromEnd(pixels);

@@ -5,12 +5,14 @@
 // NaiveDilatedConvolution.cu, NaiveConvolutionTranspose2d.cu and 3d). All results are row-major.
 #pragma once
 
+#include <cstdint>
+
 #include "ops/op_def.h"
 
 namespace steelyard::cuda {
 
 // Of kernels of (self, weight, kernel_size, bias, ...): windows of the image are columns.
-enum class Columns { kWhereNeeded, kAlways };
+enum class Columns : std::uint8_t { kWhereNeeded, kAlways };
 void SlowConvolution(const OpView& op, Columns columns, Allocations& memory);
 
 // A column for each pixel of the image; a bias is added by a product with ones.
