@@ -26,6 +26,19 @@ bool AddsBiasInLt(const OpView& op, int first) {
          op.real(first + 2, 1.0) == 1.0 && b.size(0) > 1 && b.size(1) > 1;
 }
 
+// Whether it adds a whole matrix there, to a product of half precision that is written elsewhere.
+bool AddsMatrixInLt(const OpView& op, int first, bool in_place) {
+  if (first == 0 || in_place || IsBefore(op.target(), kMatricesAreAddedInLt)) return false;
+  const TensorView added = op.self(), a = op.tensor(first), b = op.tensor(first + 1);
+  if (added.rank() != 2 || a.rank() != 2 || b.rank() != 2) return false;
+  const DType dtype = b.dtype();
+  const bool is_half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  const bool is_whole = added.size(0) == a.size(0) && added.size(1) == b.size(1);
+  const bool by_rows = added.stride(1) == 1 && added.stride(0) >= added.size(1);
+  return is_half && is_whole && by_rows && op.real(first + 2, 1.0) != 0.0 && added.size(0) > 1 &&
+         b.size(0) > 1 && b.size(1) > 1;
+}
+
 // Conjugated matrices are read as transposes.
 bool IsRead(const TensorView& factor) {
   if (factor.rank() < 2)
@@ -79,7 +92,7 @@ void Product(const OpView& op, int first, Allocations& memory) {
   for (const TensorView& factor : {b, a}) {  // a row-major product is computed transposed
     if (!IsRead(factor)) copies.Add(work::Elements(factor), factor.dtype());
   }
-  if (AddsBiasInLt(op, first)) {
+  if (AddsBiasInLt(op, first) || AddsMatrixInLt(op, first, in_place)) {
     UseLtWorkspace(op.target(), memory);
   } else {
     UseBlasWorkspace(op, memory);

@@ -27,6 +27,7 @@ inline constexpr int kGroupNormKeepsOrder = 15;  // of channels; and half precis
                                                  // read as float32
 inline constexpr int kNormsHaveTable = 15;       // norms of a list by one kernel
 inline constexpr int kAdagradIsFused = 15;
+inline constexpr int kMatricesAreAddedInLt = 15;  // to products of half precision (pull 191706)
 
 // Whether the device is CUDA's, with code of a release before this one.
 constexpr bool IsBefore(const Target& target, int minor) {

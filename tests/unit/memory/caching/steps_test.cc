@@ -69,6 +69,21 @@ TEST(Steps, WhatAStepGivesUpTheStepBeforeHasLeft) {
   EXPECT_EQ(use.requested, 8 * kMiB);
 }
 
+TEST(Steps, WhatAModuleHasKeptIsToldFromAState) {
+  // It leaves a state of the same size after what it keeps, and what is no longer asked for.
+  Timeline first = TimelineOf({4 * kMiB, 3 * kMiB, 4 * kMiB}, {0, 1, 2});
+  first.blocks[0].category = first.blocks[1].category = Category::kCache;
+  first.blocks[2].category = Category::kOptimizerState;
+  Timeline steady;
+  steady.blocks = {{.bytes = 4 * kMiB, .category = Category::kCache, .resident = true},
+                   {.bytes = 4 * kMiB, .category = Category::kCache}};
+  steady.events = {{.bytes = 4 * kMiB, .block = 1}, {.bytes = -4 * kMiB, .block = 0}};
+  const std::array<const Timeline*, 3> steps{&first, &steady, &steady};
+  const ReservedUse use = RunSteps({}, steps, {}, DeviceMemory(kOfDevice));
+  EXPECT_EQ(use.requested,
+            (4 + 4 + 4) * kMiB);  // the state, what was kept and what takes its place
+}
+
 TEST(Steps, RepeatedEventsRunAsOftenAsTheySay) {
   Timeline step = TimelineOf({kMiB, 5 * kMiB, -5 * kMiB}, {0, 1, 1});
   step.repeat = {.first = 1, .count = 2, .times = 1000};

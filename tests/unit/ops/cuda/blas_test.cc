@@ -31,6 +31,24 @@ TEST(CudaBlas, ARowOfBiasesIsAddedByCublasLt) {
               ElementsAre(64, kWorkspace, -kWorkspace));
 }
 
+// Over stand-ins for the driver, 2.15: 1 MiB beside 32 MiB.
+TEST(CudaBlas, AMatrixIsAddedToAProductOfHalfPrecisionByCublasLt) {
+  EXPECT_THAT(CudaBytesOf("aten::addmm(bf16[4,4], bf16[4,8], bf16[8,4], beta=2.0, alpha=3.0)"),
+              ElementsAre(32, kLtWorkspace, -kLtWorkspace));
+  EXPECT_THAT(CudaBytesOf("aten::addmm(f16[4,4]{8,1}, f16[4,8], f16[8,4])"),
+              ElementsAre(32, kLtWorkspace, -kLtWorkspace));
+  // Not where it lies by columns, is many times one row, is not asked for, or is overwritten.
+  for (const char* call : {"aten::addmm(bf16[4,4]{1,4}, bf16[4,8], bf16[8,4])",
+                           "aten::addmm(bf16[4,4]{0,1}, bf16[4,8], bf16[8,4])",
+                           "aten::addmm(bf16[4,1], bf16[4,8], bf16[8,4])",
+                           "aten::addmm(bf16[4,4], bf16[4,8], bf16[8,4], beta=0)",
+                           "aten::addmm(bf16[4,4], bf16[4,1], bf16[1,4])"}) {
+    EXPECT_THAT(CudaBytesOf(call), ElementsAre(32, kWorkspace, -kWorkspace)) << call;
+  }
+  EXPECT_THAT(CudaBytesOf("aten::addmm_(bf16[4,4], bf16[4,8], bf16[8,4])"),
+              ElementsAre(kWorkspace, -kWorkspace));
+}
+
 // PyTorch 2.9.1 and 2.7.1, over the same stand-ins.
 TEST(CudaBlas, OlderReleasesKeepTheirWorkspaces) {
   Target older = kH100;
