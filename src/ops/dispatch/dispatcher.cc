@@ -378,11 +378,14 @@ void Dispatcher::BindResults(const Node& node, std::vector<Tensor> results, Loca
 }
 
 // Either the file is wrong or the rule is. PyTorch computed the file's sizes; its dtypes depend on
-// the mode in which it did, and the rule wins there.
+// the mode in which it did, and the rule wins there. What an operator gives besides, and nothing
+// uses, is as the device has it, and files come from CPUs.
 void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId computed,
                                  const Locals& locals) {
   const Value& file = source_.values[recorded];
   if (!file.has_layout) return;
+  const bool besides = target_.device != Device::kCpu && !IsUsed(source_, *locals.graph, recorded);
+  if (besides) return;
   const bool same_sizes = std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
   const bool cast = autocast_ != nullptr;  // then its dtypes are others
   if (same_sizes && (cast || file.dtype == out_.values[computed].dtype)) return;

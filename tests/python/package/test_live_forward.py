@@ -201,6 +201,17 @@ def test_variables_stay_where_autograd_saves_casts_of_them() -> None:
     assert [size for _, size, _ in weighing.events if abs(size) >= narrow] == seen
 
 
+def test_what_an_operator_gives_besides_is_as_the_device_has_it() -> None:
+    """On the CPU sums of rows give no bag of each index; on CUDA they do."""
+    words, bags = torch.arange(60), torch.arange(0, 60, 10)
+    model = nn.EmbeddingBag(100, 8, mode="sum").eval()
+    weighing = steelyard.weigh(model, (words, bags), device="h100")
+    assert not weighing.data["unmodelled"]
+    assert not weighing.data["notes"]
+    sizes, bag_of_each, sums = 6 * 8, 60 * 8, 6 * 8 * 4
+    assert [size for _, size, _ in weighing.events][:3] == [sizes, bag_of_each, sums]
+
+
 def test_an_export_frees_earlier() -> None:
     model, x = Stack().eval(), torch.randn(2, 64, 64)
     assert weighed(model, x, as_="exported") < weighed(model, x)
