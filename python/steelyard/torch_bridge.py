@@ -116,7 +116,8 @@ def program_of(
     if met.view is not None and met.view.functions:
         program.add_note(
             "autograd differentiates the forward pass of functions that have a backward pass of "
-            f"their own: {', '.join(met.view.functions)}"
+            f"their own: {', '.join(met.view.functions)}; what these save and compute instead "
+            "may take more or less, and is not weighed"
         )
     if met.view is not None and met.view.nests:
         program.add_note(NESTS)
