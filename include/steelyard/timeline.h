@@ -44,10 +44,9 @@ inline std::int64_t Of(const ByCategory& bytes, Category c) {
   return bytes[static_cast<std::size_t>(c)];
 }
 
-// One allocation (bytes > 0) or free (bytes < 0); of no bytes: an allocator gives back what it
-// keeps free. `label` is the innermost operator, as PyTorch's profiler names it, empty where the
-// program itself (Python) frees. `node` is the node of the program that runs during which it
-// happens.
+// One allocation (bytes > 0) or free (bytes < 0). `label` is the innermost operator, as PyTorch's
+// profiler names it, empty where the program itself (Python) frees. `node` is the node of the
+// program that runs during which it happens.
 struct Event {
   std::int64_t bytes = 0;
   std::uint32_t block = 0;
@@ -82,6 +81,9 @@ struct Timeline {
   std::vector<Event> events;
   std::vector<Block> blocks;
   RepeatedEvents repeat;
+  // Before which events an allocator gives back what it keeps free (torch.cuda.empty_cache), in
+  // order; none of those that repeat.
+  std::vector<std::uint32_t> emptied;
   ByCategory resident{};  // bytes that are there before the first event
 
   // Of all events, with repeated ones as often as they happen; and where among these the first run

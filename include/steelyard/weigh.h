@@ -132,6 +132,9 @@ struct WeighOptions {
   // Weighs it for other devices too, to tell which it fits: names of `TargetNames`, or "all".
   std::vector<std::string> devices = {};
 
+  // Keeps what CUDA's allocator holds over the step, and its segments where they are fullest.
+  bool segments = false;
+
   // What PYTORCH_ALLOC_CONF says of CUDA's allocator: the first holds, the others are compared with
   // it; "recommend" stands for those that often help.
   std::vector<std::string> alloc_conf = {};

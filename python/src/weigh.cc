@@ -97,6 +97,7 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("fit", &WeighOptions::fit, nb::arg().none())
       .def_rw("devices", &WeighOptions::devices)
       .def_rw("alloc_conf", &WeighOptions::alloc_conf)
+      .def_rw("segments", &WeighOptions::segments)
       .def_rw("as_module", &WeighOptions::as_module)
       .def_rw("hold_variables", &WeighOptions::hold_variables)
       .def_rw("advise", &WeighOptions::advise);

@@ -65,6 +65,7 @@ class WeighKeywords(TypedDict, total=False):
     device: str | torch.device
     devices: str | Iterable[str]
     alloc_conf: str | Iterable[str]
+    segments: bool
     no_cudnn_attention: bool
     deterministic: bool
     torch_release: str
@@ -227,7 +228,7 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(
         (
             "recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache",
-            "no_cudnn_attention", "deterministic", "as_module", "bucket_views",
+            "no_cudnn_attention", "deterministic", "as_module", "segments", "bucket_views",
             "find_unused_parameters", "static_graph", "keep_gathered", "parameter_views",
         ),
         SWITCH,
@@ -269,7 +270,7 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     _refuse_untrained(keywords)
     _refuse_unknown_names(keywords)
     options = _core.WeighOptions()
-    for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache", "as_module"):
+    for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache", "as_module", "segments"):
         if name in keywords:
             setattr(options, name, keywords[name])
     for name in ("importer", "attention", "at"):

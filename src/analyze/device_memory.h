@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "hardware/process.h"
 #include "memory/caching/steps.h"
@@ -14,6 +15,7 @@ namespace steelyard {
 
 struct DeviceMemoryReport {
   ReservedUse use;
+  std::optional<StepCourse> course = {};  // where it was asked for
   std::int64_t total = 0;  // bytes of the device that programs may take
   // What the process takes besides what is reserved; the sum of both is what NVML tells.
   Interval overhead;

@@ -222,6 +222,11 @@ void WeighCommand::AddDeviceFlags(std::vector<Flag>* flags) {
                                 .help = "how CUDA's allocator is set up, as PYTORCH_ALLOC_CONF "
                                         "says it, and others to compare, or recommend; repeatable",
                                 .field = &alloc_conf_},
+                               {.name = "--segments",
+                                .help = "draw the segments of CUDA's allocator where they are "
+                                        "fullest, and what is used of them over the step; with "
+                                        "--detailed all of them",
+                                .field = &segments_},
                                {.name = "--no-cudnn-attention",
                                 .help = "attention on CUDA does not run in cuDNN, as after "
                                         "torch.backends.cuda.enable_cudnn_sdp(False)",
@@ -379,6 +384,7 @@ Result<WeighOptions> WeighCommand::Options(bool names_precisions) const {
   }
   options.devices = devices_;
   options.alloc_conf = alloc_conf_;
+  options.segments = segments_;
   SY_ASSIGN_OR_RETURN(options.fit, Limit(options.target));
   SY_ASSIGN_OR_RETURN(options.budget, ReadMemory(budget_, "--budget"));
   return options;
@@ -399,6 +405,7 @@ Result<std::string> WeighCommand::TableFor(std::string_view format) const {
   if (report_.events) tables.emplace_back("events");
   if (report_.classes) tables.emplace_back("classes");
   if (!at_.empty()) tables.emplace_back("held");
+  if (segments_) tables.emplace_back("segments");
   if (tables.size() > 1) {
     return Unexpected(
         UsageError("a CSV file holds one table", "--format csv",
@@ -424,6 +431,7 @@ Status WeighCommand::Run() {
   SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
   SY_ASSIGN_OR_RETURN(report_.table, TableFor(format));
   options.train.unroll = TellsEachStep(format, report_);
+  options.segments |= report_.table == "segments" || report_.table == "levels";
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
   SY_ASSIGN_OR_RETURN(const std::string text,
                       WriteReport(weighing, format, report_, output_.Look()));

@@ -58,6 +58,7 @@ class WeighCommand final : public Command {
   std::string device_ = "cpu";
   std::vector<std::string> devices_;
   std::vector<std::string> alloc_conf_;
+  bool segments_ = false;
   bool no_cudnn_attention_ = false;
   bool deterministic_ = false;
   std::string torch_ = std::string(TorchReleases().back());

@@ -18,12 +18,14 @@
 namespace steelyard {
 
 // What is taken at one moment, or the most of each. An allocator that hands out bytes as they are
-// asked for has the first three equal, and no segments.
+// asked for has the first three equal, and nothing else.
 struct MemoryLevels {
   std::int64_t requested = 0;  // bytes that the program asked for
   std::int64_t allocated = 0;  // bytes of the blocks that it got
   std::int64_t reserved = 0;   // bytes taken from the device
   std::int64_t segments = 0;   // how many pieces of memory these are
+  std::int64_t active = 0;     // bytes of what is allocated, or still used by another stream
+  std::int64_t inactive = 0;   // bytes that are free beside other blocks of their segments
   friend bool operator==(const MemoryLevels&, const MemoryLevels&) = default;
 };
 

@@ -49,16 +49,22 @@ class Run {
       if (!Range(first, after)) return;
       if (allocator_.Settled()) break;
     }
-    Range(after, timeline_.events.size());
+    if (Range(after, timeline_.events.size())) EmptyBefore(timeline_.events.size());
+  }
+
+  void EmptyBefore(std::size_t event) {
+    const std::vector<std::uint32_t>& emptied = timeline_.emptied;
+    for (; emptied_ < emptied.size() && emptied[emptied_] <= event; ++emptied_) {
+      allocator_.EmptyCache();
+    }
   }
 
   // False when an event found no room.
   bool Range(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const Event& event = timeline_.events[i];
-      if (event.bytes == 0) {
-        allocator_.EmptyCache();
-      } else if (event.bytes < 0) {
+      EmptyBefore(i);
+      if (event.bytes < 0) {
         allocator_.Free(event.block);
       } else if (!allocator_.Allocate(event.block, event.bytes,
                                       timeline_.blocks[event.block].stream)) {
@@ -83,6 +89,7 @@ class Run {
   std::int64_t bound_ = 0;
   std::size_t events_ = 0;
   std::size_t recorded_ = 0;
+  std::size_t emptied_ = 0;  // of Timeline::emptied, done
 };
 
 }  // namespace

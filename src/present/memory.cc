@@ -42,9 +42,6 @@ using report::Sentence;
 constexpr std::size_t kLargest = 5;
 constexpr std::size_t kLargestDetailed = 40;
 
-// Stretches of the run in the chart: at least one for each column of the widest terminal.
-constexpr int kChartPoints = 240;
-
 Sentence PerParameter(const Findings& findings, std::int64_t bytes) {
   const std::int64_t count = findings.parameters.parameters.count;
   if (count == 0) return {};
@@ -139,31 +136,6 @@ Sentence TextbookSentence(const Textbook& textbook) {
   return {fmt::format("By the textbook {} B/param{} = parameters {} + gradients {} + optimizer {}",
                       textbook.sum(), textbook.mixed ? " in mixed precision" : "",
                       textbook.parameters, textbook.gradients, textbook.state)};
-}
-
-// Where the phases of a training step begin, in points of the profile.
-void AddPhases(const Findings& findings, report::Chart* chart) {
-  constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
-                                                                 "optimizer", "backward"};
-  const Timeline& timeline = findings.timeline;
-  const std::vector<Event>& events = timeline.events;
-  const std::vector<Node>& nodes = findings.kernels.main().nodes;
-  const auto point = [&](std::size_t event) {
-    return static_cast<double>(timeline.Place(event)) * kChartPoints /
-           static_cast<double>(std::max<std::int64_t>(timeline.length(), 1));
-  };
-  const std::string repeated = fmt::format("{} × forward, backward", timeline.repeat.times);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events[i].node >= nodes.size()) break;  // what the caller lets go afterwards
-    const bool in_repeat = i - timeline.repeat.first < timeline.repeat.count;
-    const std::string_view label =
-        in_repeat ? repeated : kLabels[static_cast<std::size_t>(nodes[events[i].node].phase)];
-    if (!chart->phases.empty() && chart->phases.back().label == label) continue;
-    if (!chart->phases.empty()) chart->phases.back().end = point(i);
-    chart->phases.push_back({std::string(label), point(i), static_cast<double>(kChartPoints)});
-  }
-  if (chart->phases.empty())
-    chart->phases.push_back({"forward", 0.0, static_cast<double>(kChartPoints)});
 }
 
 report::Chart MemoryChart(const Findings& findings) {
@@ -325,6 +297,33 @@ void AddTrainingData(const Findings& findings, report::Data* data) {
 }
 
 }  // namespace
+
+double ChartPlace(const Timeline& timeline, std::size_t event) {
+  return static_cast<double>(timeline.Place(event)) * kChartPoints /
+         static_cast<double>(std::max<std::int64_t>(timeline.length(), 1));
+}
+
+// Where the phases of a training step begin, in points of the profile.
+void AddPhases(const Findings& findings, report::Chart* chart) {
+  constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
+                                                                 "optimizer", "backward"};
+  const Timeline& timeline = findings.timeline;
+  const std::vector<Event>& events = timeline.events;
+  const std::vector<Node>& nodes = findings.kernels.main().nodes;
+  const std::string repeated = fmt::format("{} × forward, backward", timeline.repeat.times);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].node >= nodes.size()) break;  // what the caller lets go afterwards
+    const bool in_repeat = i - timeline.repeat.first < timeline.repeat.count;
+    const std::string_view label =
+        in_repeat ? repeated : kLabels[static_cast<std::size_t>(nodes[events[i].node].phase)];
+    if (!chart->phases.empty() && chart->phases.back().label == label) continue;
+    if (!chart->phases.empty()) chart->phases.back().end = ChartPlace(timeline, i);
+    chart->phases.push_back(
+        {std::string(label), ChartPlace(timeline, i), static_cast<double>(kChartPoints)});
+  }
+  if (chart->phases.empty())
+    chart->phases.push_back({"forward", 0.0, static_cast<double>(kChartPoints)});
+}
 
 void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
   const PeakReport& peak = findings.peak;

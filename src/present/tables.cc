@@ -20,6 +20,7 @@
 #include "present/kernels.h"
 #include "present/names.h"
 #include "present/operators.h"
+#include "present/segments.h"
 #include "present/tensors.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
@@ -130,6 +131,10 @@ constexpr std::array kTables = {
     TableInfo{"held", "the tensors that the step holds at the peak or --at, largest first",
               AddHeld},
     TableInfo{"tensors", "parameters and buffers by their names", AddTensors, false, false},
+    TableInfo{"segments", "with --segments: the blocks of CUDA's allocator where it is fullest",
+              AddSegmentRows},
+    TableInfo{"levels", "with --segments: what CUDA's allocator holds after each event",
+              AddLevelRows, true},
 };
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "present/operators.h"
 #include "present/parameters.h"
 #include "present/precision.h"
+#include "present/segments.h"
 #include "present/tables.h"
 #include "present/timings.h"
 #include "present/weights.h"
@@ -58,12 +59,21 @@ void AddClaimData(const Findings& findings, report::Data* data) {
   data->Close();
 }
 
+// The table that is asked for comes last.
+void AddSegmentData(const Findings& findings, const Shown& shown, report::Data* data) {
+  if (findings.device == nullptr || !findings.device->course) return;
+  for (const std::string_view table : {"segments", "levels"}) {
+    if (table != shown.table) AddTable(findings, table, data);
+  }
+}
+
 void PresentProgramData(const Findings& findings, const Shown& shown, report::Data* data) {
   AddModelData(findings, data);
   AddGenerationData(findings, data);
   AddWorkData(findings, data);
   AddMemoryData(findings, shown, data);
   AddAllocatorsData(findings, data);
+  AddSegmentData(findings, shown, data);
   AddDevicesData(findings, data);
   AddPrecisionData(findings, data);
   AddAdviceData(findings, data);
@@ -83,6 +93,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendModel(findings, document);
   AppendGeneration(findings, document);
   AppendMemory(findings, shown, document);
+  AppendSegments(findings, shown.detailed, document);
   AppendAllocators(findings, document);
   AppendDevices(findings, document);
   AppendPrecision(findings, shown.top, document);

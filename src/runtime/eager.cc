@@ -216,7 +216,7 @@ class EagerRun {
         stream_ = static_cast<std::uint8_t>(i);
         return;
       case Step::Kind::kEmptyCache:
-        timeline_.events.push_back({.block = kNoBlock, .label = label, .node = node_});
+        timeline_.emptied.push_back(static_cast<std::uint32_t>(timeline_.events.size()));
         return;
       case Step::Kind::kRelease: {
         Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];

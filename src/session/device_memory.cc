@@ -85,7 +85,7 @@ std::vector<ResidentBlock> ResidentBlocks(const Program& kernels, const Timeline
   std::vector<ResidentBlock> others, residents;
   VisitResidents(kernels, [&](ValueId id, Category category, std::int64_t bytes) {
     const bool held = category == Category::kParameters || category == Category::kBuffers;
-    const ResidentBlock block{.bytes = bytes, .block = given_up[id]};
+    const ResidentBlock block{.bytes = bytes, .category = category, .block = given_up[id]};
     held ? holders.Add(names[id], block) : others.push_back(block);
   });
   holders.Append(&residents);
@@ -181,7 +181,7 @@ ReservedUse RunAfter(const EarlierRun& making, Course* course, const AllocatorSe
 
 DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& kernels,
                            const Timeline& timeline, const WeighOptions& options,
-                           const EarlierRuns& earlier) {
+                           const EarlierRuns& earlier, bool follows) {
   const Target& target = options.target;
   DeviceMemoryReport report;
   report.total = target.memory;
@@ -201,6 +201,10 @@ DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& ker
     use.step = report.use.step;
     use.event = report.use.event;
     report.use = use;
+  }
+  if (follows) {
+    report.course = FollowSteps(course.residents, course.steps, settings,
+                                report.use.out_of_memory ? DeviceMemory::Unlimited() : device);
   }
   return report;
 }
@@ -230,7 +234,7 @@ Result<DeviceMemoryReport> RunOnDevice(const Program& kernels, const Timeline& t
   SY_ASSIGN_OR_RETURN(
       const AllocatorSettings settings,
       SettingsOf(texts.empty() ? std::string_view() : texts.front(), options.target));
-  return RunWith(settings, kernels, timeline, options, earlier);
+  return RunWith(settings, kernels, timeline, options, earlier, options.segments);
 }
 
 Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
@@ -244,7 +248,8 @@ Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
   for (const std::string_view text : texts) {
     SY_ASSIGN_OR_RETURN(const AllocatorSettings settings, SettingsOf(text, options.target));
     const DeviceMemoryReport report =
-        text == texts.front() ? device : RunWith(settings, kernels, timeline, options, earlier);
+        text == texts.front() ? device
+                              : RunWith(settings, kernels, timeline, options, earlier, false);
     trials.push_back({.settings = std::string(text),
                       .reserved = report.use.reserved,
                       .inactive = report.use.inactive,

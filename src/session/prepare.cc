@@ -61,6 +61,7 @@ std::string_view AskedOfRun(const WeighOptions& options) {
                              {options.target.device != Device::kCpu, "--device"},
                              {!options.devices.empty(), "--devices"},
                              {!options.alloc_conf.empty(), "--alloc-conf"},
+                             {options.segments, "--segments"},
                              {options.as_module, "--as"},
                              {options.schedule != WeighOptions().schedule, "--schedule"},
                              {options.generate.has_value(), "--generate"},

@@ -241,6 +241,7 @@ Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions
   for (const Target& target : targets) {
     WeighOptions there = options;
     there.target = target;
+    there.segments = false;
     there.target.cudnn_attention = options.target.cudnn_attention;
     there.target.deterministic = options.target.deterministic;
     there.target.torch_minor = options.target.torch_minor;
@@ -260,8 +261,12 @@ Result<Weighing> Finish(Result<Weighing> weighing, const WeighOptions& options,
   return weighing;
 }
 
-// Only an allocator that keeps what is freed can be set up.
+// Only an allocator that keeps what is freed can be set up, and has segments.
 Status RefuseAllocators(const WeighOptions& options) {
+  if (options.segments && !Caches(options)) {
+    return Unexpected(UsageError("the allocator of a cpu has no segments", "--segments",
+                                 "Name a CUDA device with --device."));
+  }
   if (options.alloc_conf.empty() || Caches(options) || !options.devices.empty()) return {};
   return Unexpected(UsageError("the allocator of a cpu keeps nothing that it could be told of",
                                "--alloc-conf", "Name a CUDA device with --device."));

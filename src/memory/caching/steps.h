@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "memory/allocator.h"
 #include "memory/caching/caching_allocator.h"
 #include "steelyard/timeline.h"
 
@@ -35,6 +37,7 @@ struct ReservedUse {
 struct ResidentBlock {
   static constexpr std::uint32_t kKept = 0xffffffffu;
   std::int64_t bytes = 0;
+  Category category = Category::kParameters;
   // Which block of the first step it is, where that step gives it up.
   std::uint32_t block = kKept;
 };
@@ -45,5 +48,21 @@ struct ResidentBlock {
 [[nodiscard]] ReservedUse RunSteps(std::span<const ResidentBlock> residents,
                                    std::span<const Timeline* const> steps,
                                    const AllocatorSettings& settings, const DeviceMemory& device);
+
+// What the allocator does while the last step runs, and how its segments look where they are
+// fullest: the most is reserved and, as long as that is so, the most is allocated.
+struct StepCourse {
+  std::vector<MemoryLevels> levels;  // before the first event of the step, and after each
+  std::size_t fullest = 0;           // in `levels`
+  SegmentMap segments;               // then
+  // Of all blocks of these, in order: whose they are.
+  std::vector<Category> categories;
+};
+
+// The same, of steps for which the device has room; nothing of others.
+[[nodiscard]] std::optional<StepCourse> FollowSteps(std::span<const ResidentBlock> residents,
+                                                    std::span<const Timeline* const> steps,
+                                                    const AllocatorSettings& settings,
+                                                    const DeviceMemory& device);
 
 }  // namespace steelyard

@@ -36,7 +36,9 @@ MemoryLevels TimelineAllocator::now() const {
   return {.requested = s.requested_bytes.all.current,
           .allocated = s.allocated_bytes.all.current,
           .reserved = s.reserved_bytes.all.current,
-          .segments = s.segment.all.current};
+          .segments = s.segment.all.current,
+          .active = s.active_bytes.all.current,
+          .inactive = s.inactive_split_bytes.all.current};
 }
 
 // A segment that was given back and taken again is younger than it was, and blocks that are
@@ -55,7 +57,9 @@ MemoryLevels TimelineAllocator::Finish() {
   return {.requested = s.requested_bytes.all.peak,
           .allocated = s.allocated_bytes.all.peak,
           .reserved = s.reserved_bytes.all.peak,
-          .segments = s.segment.all.peak};
+          .segments = s.segment.all.peak,
+          .active = s.active_bytes.all.peak,
+          .inactive = s.inactive_split_bytes.all.peak};
 }
 
 }  // namespace steelyard

@@ -29,6 +29,10 @@ class TimelineAllocator final : public Allocator {
   // Which one a block of the timeline is, unless that has freed it.
   std::optional<BlockId> Left(std::uint32_t block) const;
 
+  // The blocks of the timeline that are on the device.
+  const std::vector<BlockId>& ids() const { return ids_; }
+  static constexpr BlockId kAbsent = 0xffffffffu;
+
   void Begin(std::int64_t resident) override;
   void Keep(std::uint32_t, std::int64_t) override {}  // it is there
   [[nodiscard]] bool Allocate(std::uint32_t block, std::int64_t bytes,
@@ -40,7 +44,6 @@ class TimelineAllocator final : public Allocator {
   MemoryLevels Finish() override;
 
  private:
-  static constexpr BlockId kAbsent = 0xffffffffu;
   BlockId& At(std::uint32_t block);
 
   CachingAllocator& device_;

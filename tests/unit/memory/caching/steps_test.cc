@@ -103,5 +103,58 @@ TEST(Steps, ADeviceThatIsTooSmallSaysWhere) {
   EXPECT_EQ(use.out_of_memory->allocated, 100 * kMiB);
 }
 
+TEST(Steps, AreFollowedEventByEvent) {
+  Timeline step = TimelineOf({6 * kMiB, 3 * kMiB, -6 * kMiB}, {0, 1, 0});
+  step.blocks[0].category = Category::kActivations;
+  step.blocks[1].category = Category::kGradients;
+  const std::array<const Timeline*, 2> steps{&step, &step};
+  const std::array<ResidentBlock, 1> residents{
+      ResidentBlock{.bytes = 2 * kMiB, .category = Category::kOptimizerState}};
+  const std::optional<StepCourse> course =
+      FollowSteps(residents, steps, {}, DeviceMemory(kOfDevice));
+  ASSERT_TRUE(course);
+  ASSERT_EQ(course->levels.size(), 4u);
+  EXPECT_EQ(course->levels[0].allocated, 5 * kMiB) << "the first step has left a gradient";
+  EXPECT_EQ(course->levels[2].allocated, 14 * kMiB);
+  EXPECT_EQ(course->levels[3].inactive, course->levels[3].reserved - 8 * kMiB);
+  EXPECT_EQ(course->fullest, 2u);
+}
+
+TEST(Steps, AMapSaysWhoseBlocksAreWhereItIsFullest) {
+  Timeline step = TimelineOf({6 * kMiB, 3 * kMiB, -6 * kMiB, -3 * kMiB}, {0, 1, 0, 1});
+  step.blocks[0].category = Category::kActivations;
+  step.blocks[1].category = Category::kGradients;
+  const std::array<const Timeline*, 2> steps{&step, &step};
+  const std::array<ResidentBlock, 1> residents{
+      ResidentBlock{.bytes = 2 * kMiB, .category = Category::kOptimizerState}};
+  const std::optional<StepCourse> course =
+      FollowSteps(residents, steps, {}, DeviceMemory(kOfDevice));
+  ASSERT_TRUE(course);
+  ASSERT_EQ(course->segments.size(), 1u);
+  const MappedSegment& segment = course->segments[0];
+  ASSERT_EQ(segment.blocks.size(), 4u);
+  EXPECT_EQ(segment.allocated, 11 * kMiB);
+  EXPECT_EQ(course->categories[0], Category::kOptimizerState);
+  EXPECT_EQ(course->categories[1], Category::kActivations);
+  EXPECT_EQ(course->categories[2], Category::kGradients);
+  EXPECT_EQ(segment.blocks[3].state, BlockState::kFree);
+}
+
+TEST(Steps, ThatFindNoRoomAreNotFollowed) {
+  const Timeline step = TimelineOf({100 * kMiB, 500 * kMiB}, {0, 1});
+  const std::array<const Timeline*, 1> steps{&step};
+  EXPECT_FALSE(FollowSteps({}, steps, {}, DeviceMemory(kOfDevice, kTaken)));
+}
+
+TEST(Steps, WhatIsFreeGoesBackWhereTheTimelineSaysSo) {
+  Timeline step = TimelineOf({30 * kMiB, -30 * kMiB, kMiB}, {0, 0, 1});
+  step.emptied = {2};
+  const std::array<const Timeline*, 1> steps{&step};
+  const std::optional<StepCourse> course = FollowSteps({}, steps, {}, DeviceMemory(kOfDevice));
+  ASSERT_TRUE(course);
+  EXPECT_EQ(course->levels[2].reserved, 30 * kMiB);
+  EXPECT_EQ(course->levels[3].reserved, 2 * kMiB);
+}
+
 }  // namespace
 }  // namespace steelyard
