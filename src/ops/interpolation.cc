@@ -78,6 +78,12 @@ std::vector<Tensor> Corners(Dispatcher& d, const Tensor& image, const std::vecto
   return out;
 }
 
+// How far beyond its floor a coordinate lies.
+Tensor Share(Dispatcher& d, const Tensor& exact, const Tensor& floor) {
+  const Tensor beyond = d.Call("aten::sub.Tensor", exact, floor);
+  return d.Call("aten::clamp", beyond, 0.0, 1.0);
+}
+
 // v1 + (v2 - v1) * share, of each pair.
 std::vector<Tensor> Mixed(Dispatcher& d, const std::vector<Tensor>& values, const Tensor& share) {
   std::vector<Tensor> out;
@@ -116,10 +122,7 @@ Tensor LinearInFull(Dispatcher& d, const Tensor& image, const Dims& sizes, bool 
   std::vector<Tensor> values = Corners(d, image, axes);
   Tensor last = values.back(), share;
   for (std::size_t k = axes.size(); k-- > 0;) {
-    {
-      const Tensor beyond = d.Call("aten::sub.Tensor", axes[k].exact, axes[k].before);
-      share = d.Call("aten::clamp", beyond, 0.0, 1.0);
-    }
+    share = Share(d, axes[k].exact, axes[k].before);
     std::vector<Tensor> mixed = Mixed(d, values, share);
     PopFromEnd(values);
     values = std::move(mixed);
@@ -202,11 +205,6 @@ std::vector<Tensor> Neighbours(Dispatcher& d, const Tensor& at) {
   return {d.Call("aten::sub.Scalar", at, std::int64_t{1}), at,
           d.Call("aten::add.Scalar", at, std::int64_t{1}),
           d.Call("aten::add.Scalar", at, std::int64_t{2})};
-}
-
-Tensor Share(Dispatcher& d, const Tensor& exact, const Tensor& floor) {
-  const Tensor beyond = d.Call("aten::sub.Tensor", exact, floor);
-  return d.Call("aten::clamp", beyond, 0.0, 1.0);
 }
 
 Tensor CubicInFull(Dispatcher& d, const Tensor& image, const Dims& sizes, bool aligns_corners) {
