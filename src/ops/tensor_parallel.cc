@@ -82,7 +82,7 @@ void MarkDistributed(Dispatcher& d, const Tensor& tensor, const Placement& arriv
 Tensor Arriving(Dispatcher& d, Tensor input, const Sharing& sharing, const LayerPlacements& layer) {
   const bool moves = sharing.input != layer.input;
   if (!sharing.comes_distributed) {
-    const Placement arrives = moves ? sharing.input : layer.input_gradient;
+    const Placement arrives = moves ? OfGradient(sharing.input) : layer.input_gradient;
     input = Taken(d, input, {.from = sharing.input, .to = arrives, .group = sharing.group});
   }
   if (sharing.comes_distributed) MarkDistributed(d, input, layer.input_gradient);
@@ -281,7 +281,8 @@ std::vector<Tensor> ToDistributed(Dispatcher& d, const OpView& op) {
   Tensor input = d.tensor(op, 0);
   const bool moves = *layout != *desired;
   if (!op.boolean(6)) {
-    input = Taken(d, input, {.from = *layout, .to = moves ? *layout : *arrives, .group = group});
+    const Placement gradient = moves ? OfGradient(*layout) : *arrives;
+    input = Taken(d, input, {.from = *layout, .to = gradient, .group = group});
   }
   if (moves) {
     input = Redistributed(d, input, {.from = *layout, .to = *desired, .group = group}, *arrives,

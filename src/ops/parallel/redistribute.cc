@@ -77,12 +77,6 @@ Tensor PartOf(Dispatcher& d, const Tensor& whole, const Way& way) {
   return d.Call("aten::clone", d.Call("aten::slice.Tensor", whole, dim, begin, end));
 }
 
-// Of a gradient that was put to a sum's parts, each process keeps the whole
-// (_normalize_placements_for_grad).
-Placement OfGradient(const Placement& placement) {
-  return placement == kPartial ? kReplicate : placement;
-}
-
 // --- Functions of autograd -----------------------------------------------------------------------
 
 class Moving final : public PythonFunction {

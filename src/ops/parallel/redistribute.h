@@ -18,6 +18,12 @@ inline constexpr std::string_view kSubclass = "PythonSubclass";
 // The collective or the copy that takes a tensor a way (redistribute_local_tensor).
 Tensor Moved(Dispatcher& d, const Tensor& local, const Way& way);
 
+// In which placement the gradient of a tensor is redistributed: of a sum each process has the whole
+// (_normalize_placements_for_grad).
+constexpr Placement OfGradient(const Placement& placement) {
+  return placement == kPartial ? kReplicate : placement;
+}
+
 // DTensor.from_local(local, mesh, [way.from]); its gradient arrives in the placement `way.to`.
 Tensor Taken(Dispatcher& d, const Tensor& local, const Way& way);
 
