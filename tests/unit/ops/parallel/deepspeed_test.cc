@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine_steps.h"
@@ -66,6 +68,19 @@ TEST(ZeroOptimizer, WhatHasAPartInThePartitionIsKeptWhole) {
   const std::vector<std::string> second = EventsOfProgram(StepOfWhole("2, 2, 1, False, 1, 100"));
   EXPECT_EQ(CountOf(second, "+144 aten::empty"), 2);
   EXPECT_EQ(CountOf(second, "+84 aten::empty"), 1);
+}
+
+// Stage 1 lets autograd add up gradients, and sums them once; stage 2 adds up what it keeps.
+TEST(ZeroOptimizer, StageOneReducesInTheLastMicroStep) {
+  const auto times = [](const std::string& stage, std::string_view kernel) {
+    const Program kernels =
+        KernelsOfProgram(StepOfWhole(stage + ", 2, 0, False, 2, 100", "f32", 2));
+    return CountOf(KernelsOfPhase(kernels, Phase::kBackward), kernel);
+  };
+  EXPECT_EQ(times("1", "steelyard::sum_across_"), 1);
+  EXPECT_EQ(times("2", "steelyard::sum_across_"), 2);
+  EXPECT_EQ(times("1", "aten::add_.Tensor"), 2);
+  EXPECT_EQ(times("2", "aten::add_.Tensor"), 2);
 }
 
 TEST(ZeroOptimizer, AStepWithoutGradientsIsRefused) {

@@ -50,6 +50,16 @@ TEST(PartitionedOptimizer, AGradientWithoutRoomStaysWhereItIs) {
       << "without a bucket";
 }
 
+TEST(PartitionedOptimizer, LaterMicroStepsAddToTheSums) {
+  const auto added = [](int micro_steps) {
+    const Program kernels =
+        KernelsOfProgram(StepOfParts("[0, 1, 0, 1], 2, 0, False, 2, 100", micro_steps));
+    return CountOf(KernelsOfPhase(kernels, Phase::kBackward), "aten::add_.Tensor");
+  };
+  EXPECT_EQ(added(1), 0);
+  EXPECT_EQ(added(2), 1);
+}
+
 TEST(PartitionedOptimizer, TooManyPartsAreRefused) {
   EXPECT_THAT(RefusalOfProgram(PartsAmong("8193")),
               HasSubstr("parts of 8193 processes are not modelled one by one"));

@@ -67,8 +67,8 @@ TEST(PartitionedParameters, WhatIsGatheredTogetherIsCopiedOut) {
   replace("input %x", "parameter %b: f32[3]\ninput %x");
   replace("[%v], [1]", "[%v, %b], [2]");
   replace("[%v], [2], [5,3], [1], [0]", "[%v, %b], [2, 1], [5,3,5], [1, 1], [0, 1]");
-  replace("%whole, %x1", "%whole, %bias, %x1");
-  replace("%x1, %whole)", "%x1, %whole, %bias)");
+  replace("%whole_0, %inner_0", "%whole_0, %bias, %inner_0");
+  replace("%inner_0, %whole_0)", "%inner_0, %whole_0, %bias)");
   const std::vector<std::string> events = EventsOfProgram(text);
   ASSERT_GE(events.size(), 7u);
   EXPECT_EQ(events[0], Line((16 + 6) * 4, "aten::empty"));
