@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TrainOptions Stage(std::string wrapper, std::vector<OptimizerOption> arguments = {}) {
+TrainOptions TrainedBy(std::string wrapper, std::vector<OptimizerOption> arguments = {}) {
   return {.optimizer = "adamw",
           .ranks = 2,
           .parallel = {.wrapper = std::move(wrapper), .arguments = std::move(arguments)}};
@@ -25,13 +25,13 @@ Program Empty() { return Parsed("input %x: f32[3]\nreturn %x\n"); }
 
 std::string RefusalOf(OptimizerOption argument) {
   Program program = Empty();
-  const auto read = ReadEngineOptions(program, Stage("deepspeed3", {std::move(argument)}));
+  const auto read = ReadEngineOptions(program, TrainedBy("deepspeed3", {std::move(argument)}));
   return read ? "" : Describe(read.error());
 }
 
 TEST(EngineOptions, AreAsTheyAreGivenElseAsTheEngineHasThem) {
   Program program = Empty();
-  const TrainOptions train = Stage("deepspeed3", {{"sub_group_size", "1e8"}});
+  const TrainOptions train = TrainedBy("deepspeed3", {{"sub_group_size", "1e8"}});
   const auto read = ReadEngineOptions(program, train);
   ASSERT_TRUE(read) << Describe(read.error());
   ASSERT_EQ(read->given.size(), 1u);
@@ -42,10 +42,11 @@ TEST(EngineOptions, AreAsTheyAreGivenElseAsTheEngineHasThem) {
 }
 
 TEST(EngineOptions, StagesHaveTheirOwn) {
-  EXPECT_EQ(EnterOf(Stage("deepspeed2")), "steelyard::enter_deepspeed");
-  EXPECT_EQ(EnterOf(Stage("deepspeed3")), "steelyard::enter_partitioned_engine");
+  EXPECT_EQ(EnterOf(TrainedBy("deepspeed2")), "steelyard::enter_deepspeed");
+  EXPECT_EQ(EnterOf(TrainedBy("deepspeed3")), "steelyard::enter_partitioned_engine");
   Program program = Empty();
-  const auto read = ReadEngineOptions(program, Stage("deepspeed1", {{"sub_group_size", "1e8"}}));
+  const auto read =
+      ReadEngineOptions(program, TrainedBy("deepspeed1", {{"sub_group_size", "1e8"}}));
   ASSERT_FALSE(read);
   EXPECT_THAT(Describe(read.error()), HasSubstr("\"sub_group_size\" is not one"));
 }
@@ -61,7 +62,7 @@ TEST(EngineOptions, WhatIsNoValueOfOneIsRefused) {
 TEST(EngineOptions, OneThatIsGivenTwiceIsRefused) {
   Program program = Empty();
   const auto read = ReadEngineOptions(
-      program, Stage("deepspeed2", {{"overlap_comm", "True"}, {"overlap_comm", "True"}}));
+      program, TrainedBy("deepspeed2", {{"overlap_comm", "True"}, {"overlap_comm", "True"}}));
   ASSERT_FALSE(read);
   EXPECT_THAT(Describe(read.error()), HasSubstr("given twice"));
 }

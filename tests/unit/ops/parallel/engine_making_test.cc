@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,8 +25,12 @@ std::vector<std::int64_t> MakingOf(const std::string& call, const std::string& d
       KernelsOfProgram("parameter %v: " + dtype + "[5,3]\nparameter %w: " + dtype +
                            "[3,7]\ninput %x: f32[2]\n" + call + "\nreturn %x\n",
                        kH100);
+  const Timeline timeline = RunEager(kernels, kH100);
   std::vector<std::int64_t> out;
-  for (const Event& event : RunEager(kernels, kH100).events) out.push_back(event.bytes);
+  for (std::uint32_t i = 0; i < timeline.events.size(); ++i) {
+    if (std::ranges::count(timeline.emptied, i) > 0) out.push_back(kCacheEmptied);
+    out.push_back(timeline.events[i].bytes);
+  }
   return out;
 }
 
