@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What PyTorch's traces leave out is left out: long lists, and sizes of tensors that have none to
+// ask for.
 #include "input_list.h"
 
 #include <ATen/core/TensorBody.h>

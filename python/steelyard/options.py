@@ -270,7 +270,16 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     _refuse_untrained(keywords)
     _refuse_unknown_names(keywords)
     options = _core.WeighOptions()
-    for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache", "as_module", "segments"):
+    for name in (
+        "runtime",
+        "schedule",
+        "count",
+        "strict",
+        "advise",
+        "use_cache",
+        "as_module",
+        "segments",
+    ):
         if name in keywords:
             setattr(options, name, keywords[name])
     for name in ("importer", "attention", "at"):

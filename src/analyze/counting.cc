@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-
+//
+// What each convention counts, in which measure, and where it departs from a sum over kernels: its
+// counter leaves operators out, or counts a convolution's gradient as if it had no groups.
 #include "analyze/counting.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-
+//
+// Events that repeat run until the allocator has settled: then another time would change nothing.
 #include <algorithm>
 
 #include "memory/allocator.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How fast a device multiplies is measured: by products of large matrices, in the dtype in which
+// most of the model's products are.
 #include "session/peak_flops.h"
 
 #include <fmt/core.h>

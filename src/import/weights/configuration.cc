@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Of a config.json beside weights only what says how they are packed is read: widths and groups,
+// wherever they stand, as long as all places agree.
 #include "import/weights/configuration.h"
 
 #include <cstddef>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Steps share a device. What one leaves, and the next gives up, is found by its size and category:
+// timelines of different steps do not know each other's blocks.
 #include "memory/caching/steps.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Which library multiplies, and so which workspace it takes: cuBLASLt where something is added
+// before the factors (addmm_out_cuda_impl), cuBLAS elsewhere, whose workspace a thread keeps.
 #include "ops/cuda/blas.h"
 
 #include <cstdint>

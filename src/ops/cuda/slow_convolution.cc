@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Columns are one buffer, for one image after the other. A transposed convolution adds a bias as a
+// product with ones, which are a buffer, too. What is not row-major is copied first.
 #include "ops/cuda/slow_convolution.h"
 
 #include <cstddef>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A bucket is reduced when all its gradients are there, and buckets in their order. Gradients are
+// divided on the way into it (torch/csrc/distributed/c10d/reducer.cpp).
 #include "ops/parallel/reducer.h"
 
 #include <fmt/core.h>
