@@ -384,11 +384,11 @@ void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId com
                                  const Locals& locals) {
   const Value& file = source_.values[recorded];
   if (!file.has_layout) return;
-  const bool besides = target_.device != Device::kCpu && !IsUsed(source_, *locals.graph, recorded);
-  if (besides) return;
   const bool same_sizes = std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
   const bool cast = autocast_ != nullptr;  // then its dtypes are others
   if (same_sizes && (cast || file.dtype == out_.values[computed].dtype)) return;
+  const bool besides = target_.device != Device::kCpu && !IsUsed(source_, *locals.graph, recorded);
+  if (besides) return;
   const OpDef* def = source_defs_[node.op];
   const bool known = def != nullptr && *def->family != Family::kControl;
   if (!same_sizes && known && MayCarry(node, locals)) {
