@@ -214,8 +214,8 @@ void WithoutMemoryShape(const OpView& op, Outputs& out) {
   out.Add(op.dtype(1).value_or(DType::kFloat32), sizes);
 }
 
-// self, elements
 void EmptyCache(const OpView&, Allocations& memory) { memory.EmptyCache(); }
+// self, elements
 void GiveMemory(const OpView& op, Allocations& memory) {
   memory.GiveMemory(0, allocations::Bytes(op.integer(1), op.self().dtype()), Allocations::kCaller);
 }
