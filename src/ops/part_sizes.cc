@@ -7,25 +7,28 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/parallel/layer_styles.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/label.h"
 #include "ops/rules/shape.h"
+#include "support/checked.h"
 
 namespace steelyard::ops {
 namespace {
 
-std::int64_t ProductOf(std::span<const std::int64_t> sizes) {
-  std::int64_t product = 1;
-  for (const std::int64_t size : sizes) product *= size;
-  return product;
+std::int64_t ElementsOf(const Dims& sizes) {
+  const std::optional<std::int64_t> elements = NumElements(sizes);
+  if (!elements) Refuse("sizes of more elements than are ever viewed");
+  return *elements;
 }
 
 // The one dimension that differs; kNone where none does.
@@ -44,10 +47,11 @@ int SharedDim(const TensorView& part, const Dims& whole) {
 constexpr std::string_view kDivisible =
     "Name layers whose heads can be divided by --ranks, or leave them out of --tp-plan.";
 
-// `whole` with its -1 computed.
+// The same with its -1 computed, of a view of so many elements.
 Dims Resolved(const Dims& sizes, std::int64_t count) {
-  std::int64_t others = 1;
-  for (const std::int64_t size : sizes) others *= size == -1 ? 1 : size;
+  Dims known;
+  for (const std::int64_t size : sizes) known.push_back(size == -1 ? 1 : size);
+  const std::int64_t others = NumElements(known).value_or(0);
   Dims out;
   for (const std::int64_t size : sizes) {
     out.push_back(size == -1 && others > 0 ? count / others : size);
@@ -86,19 +90,21 @@ Dims ViewOfPart(const TensorView& part, const Dims& whole, const Dims& asked) {
   const int dim = SharedDim(part, whole);
   if (dim == kNone) return asked;
   shape::RequireSizes(whole);
-  Dims sizes = Resolved(asked, ProductOf(whole));
+  const std::int64_t count = ElementsOf(whole);
+  if (count == 0) Refuse("a view of no element");
+  Dims sizes = Resolved(asked, count);
   shape::RequireSizes(sizes);
-  if (ProductOf(whole) == 0) Refuse("a view of no element");
+  if (ElementsOf(sizes) != count) Refuse("sizes of a view that do not fit the whole");
   Run run = RunWith(dim, whole, sizes);
   while (run.in < dim && whole[run.in] == 1) ++run.in;
   while (run.out + 1 < run.out_end && sizes[run.out] == 1) ++run.out;
-  const std::int64_t elements = sizes[run.out] * part.size(dim);
-  if (run.in != dim || elements % whole[dim] != 0) {
+  const CheckedInt elements = CheckedInt(sizes[run.out]) * part.size(dim);
+  if (run.in != dim || !elements.ok() || elements.value() % whole[dim] != 0) {
     Refuse(fmt::format("{} of {} elements of a dimension cannot be viewed as a part of {}",
                        part.size(dim), whole[dim], sizes[run.out]),
            std::string(kDivisible));
   }
-  sizes[run.out] = elements / whole[dim];
+  sizes[run.out] = elements.value() / whole[dim];
   return sizes;
 }
 
@@ -115,7 +121,7 @@ std::vector<Tensor> ExpandPart(Dispatcher& d, const OpView& op) {
   Dims sizes = op.ints(2);
   const int dim = SharedDim(op.self(), op.ints(1));
   const int at = dim + sizes.size() - op.self().rank();
-  if (dim != kNone && sizes[at] != -1) sizes[at] = op.self().size(dim);
+  if (dim != kNone && at >= 0 && sizes[at] != -1) sizes[at] = op.self().size(dim);
   return {d.Call("aten::expand", op.arg(0), sizes)};
 }
 
