@@ -300,9 +300,10 @@ class Sharing {
       return style.name == layer.style.name && style.op == program_.op_name(node.op);
     };
     const auto style = std::ranges::find_if(ops::LayerStyles(), is_asked);
-    const bool fits = style != ops::LayerStyles().end() &&
-                      Named(node, "weight").kind == ArgKind::kValue &&
-                      Named(node, "weight").value == layer.weight;
+    const bool fits =
+        style != ops::LayerStyles().end() && Named(node, "weight").kind == ArgKind::kValue &&
+        Named(node, "weight").value == layer.weight && program_.sizes(layer.weight).size() == 2 &&
+        (layer.bias == kNoId || program_.sizes(layer.bias).size() == 1);
     if (!fits) {
       return Unexpected(
           NotModelled(fmt::format("{} takes the weight of \"{}\", which as {} is not modelled",
