@@ -19,13 +19,13 @@ inline std::vector<std::vector<Tensor>> InGroups(std::span<const Tensor> tensors
                                                  std::span<const std::int64_t> counts) {
   std::vector<std::vector<Tensor>> groups;
   for (const std::int64_t count : counts) {
-    if (count < 0 || static_cast<std::size_t>(count) > tensors.size()) break;
+    if (count < 1 || static_cast<std::size_t>(count) > tensors.size()) break;
     const auto of_group = tensors.first(static_cast<std::size_t>(count));
     groups.emplace_back(of_group.begin(), of_group.end());
     tensors = tensors.subspan(of_group.size());
   }
-  if (groups.size() != counts.size() || !tensors.empty()) {
-    Refuse("groups of other parameters than there are");
+  if (groups.empty() || groups.size() != counts.size() || !tensors.empty()) {
+    Refuse("groups of other parameters than there are, or of none");
   }
   return groups;
 }

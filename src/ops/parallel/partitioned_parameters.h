@@ -57,9 +57,9 @@ class PartitionedParameters {
   void AddToModule(Module module, Place place);
 
   std::size_t count() const { return parameters_.size(); }
-  Place PlaceOfPart(ValueId part) const { return place_of_part_.at(part); }
+  Place PlaceOfPart(ValueId part) const { return Known(place_of_part_, part); }
   // Of what autograd has for the parameter.
-  Place PlaceOfLeaf(ValueId leaf) const { return place_of_leaf_.at(leaf); }
+  Place PlaceOfLeaf(ValueId leaf) const { return Known(place_of_leaf_, leaf); }
   ValueId leaf(Place place) const { return parameters_[place].leaf.id(); }
   std::int64_t elements(Place place) const { return parameters_[place].elements; }
   std::int64_t elements_of_part(Place place) const { return parameters_[place].of_part; }
@@ -94,7 +94,14 @@ class PartitionedParameters {
     bool is_complete = false;
   };
   enum class Trace : std::uint8_t { kNone, kRecorded, kComplete };
+  using Places = std::unordered_map<ValueId, Place>;
 
+  // Refuses what a program that was made by hand may ask for.
+  static Place Known(const Places& places, ValueId id) {
+    const auto found = places.find(id);
+    if (found == places.end()) Refuse("a parameter of which the engine was not told");
+    return found->second;
+  }
   DType dtype() const { return parameters_[0].part.dtype(); }
   std::int64_t Padded(const Parameter& parameter) const {
     return parameter.of_part * options_.ranks;
@@ -116,7 +123,7 @@ class PartitionedParameters {
   Dispatcher& d_;
   GatherOptions options_;
   std::vector<Parameter> parameters_;
-  std::unordered_map<ValueId, Place> place_of_part_, place_of_leaf_;
+  Places place_of_part_, place_of_leaf_;
   std::vector<std::vector<Place>> modules_;
   std::vector<std::pair<Place, std::shared_ptr<Gathering>>> in_flight_;
   std::vector<Module> in_backward_;  // whose backward pass has begun
