@@ -153,7 +153,7 @@ class Sharing {
   // --- Layers ------------------------------------------------------------------------------------
 
   Status FindLayers() {
-    const bool is_auto = plan_.size() == 1 && plan_[0].pattern == "auto";
+    const bool is_auto = plan_.size() == 1 && plan_[0].pattern == "auto" && plan_[0].style.empty();
     if (is_auto) {
       SY_ASSIGN_OR_RETURN(plan_, PlanOfTransformers(program_));
     }
@@ -335,6 +335,13 @@ class Sharing {
       for (const ValueId id : program_.results(node)) values_.Set(id, held);
     }
     const bool in_place = in_place_ && !style->without_gradients.empty();
+    if (in_place && layer.style.input != style->takes) {
+      return Unexpected(NotModelled(fmt::format("\"{}\" as {} in a pass without gradients is not "
+                                                "modelled",
+                                                Path(layer), layer.style.text),
+                                    "Weigh a step, with --train, or leave it out of a plan of "
+                                    "your own."));
+    }
     if (in_place) args.resize(style->arguments.size() + 1);
     node.op = program_.AddOpName(in_place ? style->without_gradients : style->replacement);
     node.arguments = program_.AddArguments(args);
