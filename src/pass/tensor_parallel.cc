@@ -358,7 +358,8 @@ class Sharing {
 
   Status Share(ValueId id, int dim, bool evenly) {
     const std::int64_t size = program_.sizes(id)[static_cast<std::size_t>(dim)];
-    const std::string_view name = program_.text(program_.values[id].name);
+    const std::string_view name =
+        program_.text(std::ranges::find(program_.parameters, id, &NamedTensor::value)->name);
     if (evenly && size % group_.ranks != 0) {
       return Unexpected(
           InvalidInput(fmt::format("{} processes cannot share {} columns of \"{}\" evenly",
@@ -397,16 +398,18 @@ class Sharing {
   }
 
   Status CheckOutputs() const {
+    ValueId given = kNoId;
     for (const Argument& output : program_.main().outputs) {
-      if (output.kind != ArgKind::kValue) continue;
-      const Held held = values_.HeldOf(output.value);
-      if (!held.is_part && !held.is_distributed) continue;
-      return Unexpected(NotModelled(
-          fmt::format("the model gives a {} \"{}\"", held.is_part ? "part of" : "DTensor",
-                      program_.text(program_.values[output.value].name)),
-          "Have the last layer put the whole together: colwise_gather."));
+      VisitValues(program_, output, [&](ValueId id) {
+        const Held held = values_.HeldOf(id);
+        if (given == kNoId && (held.is_part || held.is_distributed)) given = id;
+      });
     }
-    return {};
+    if (given == kNoId) return {};
+    return Unexpected(NotModelled(fmt::format("the model gives a {} \"{}\"",
+                                              values_.HeldOf(given).is_part ? "part of" : "DTensor",
+                                              program_.text(program_.values[given].name)),
+                                  "Have the last layer put the whole together: colwise_gather."));
   }
 
   // --- What is left ------------------------------------------------------------------------------
