@@ -13,7 +13,9 @@
 #include <array>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "ir/visit_values.h"
 #include "pass/append_call.h"
@@ -59,8 +61,16 @@ Error Misfit(const Program& program, const SharedLayer& layer, const Held& held)
 
 Status SharedModules::Enter(std::deque<SharedLayer>& layers, const std::vector<Node>& nodes,
                             std::size_t at) {
-  for (SharedLayer& layer : layers) {
-    if (!IsAround(layer) || layer.span.first != at) continue;
+  std::vector<const SharedLayer*> found;
+  for (const SharedLayer& layer : layers) {
+    if (IsAround(layer) && layer.span.first == at) found.push_back(&layer);
+  }
+  // The outermost is called first, in whatever order a plan names them.
+  std::ranges::stable_sort(found, {}, [&](const SharedLayer* layer) {
+    return std::tuple(nodes.size() - layer->span.last, PathOf(program_, *layer).size());
+  });
+  for (const SharedLayer* const each : found) {
+    const SharedLayer& layer = *each;
     SY_ASSIGN_OR_RETURN(const ValueId input, InputOf(layer));
     const ValueId comes = values_.Now(input);
     const ValueId goes = BecomeDistributed(nodes[at], layer, comes);
