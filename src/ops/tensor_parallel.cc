@@ -6,7 +6,7 @@
 // what all processes have. What collectives allocate on the CPU is Gloo's, which copies what it
 // sends and what it receives.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
@@ -48,11 +48,11 @@ struct Sharing {
   bool comes_distributed, goes_distributed;
 };
 
-// ranks, rank
-Group GroupOf(const OpView& op, int i) {
+// ranks, rank; `whole`: of what
+Group GroupOf(const OpView& op, int i, std::string_view whole) {
   const Group group{.ranks = RanksOf(op, i), .rank = op.integer(i + 1)};
   if (group.rank < 0 || group.rank >= group.ranks) {
-    Refuse(fmt::format("there is no process {} of {}", group.rank, group.ranks));
+    Refuse(fmt::format("process {} of {} has no part of {}", group.rank, group.ranks, whole));
   }
   return group;
 }
@@ -62,11 +62,12 @@ Sharing SharingOf(const OpView& op, int i) {
   const std::optional<Placement> input = PlacementNamed(op.text(i + 2));
   const std::optional<Placement> output = PlacementNamed(op.text(i + 3));
   if (!input || !output) Refuse("placements are written as R, S(1) and P");
-  if (op.integer(i + 4) < 0) Refuse(fmt::format("nobody has a part of {}", op.integer(i + 4)));
-  return {.group = GroupOf(op, i),
+  const std::int64_t size = op.integer(i + 4);
+  if (size < 0) Refuse(fmt::format("nobody has a part of {}", size));
+  return {.group = GroupOf(op, i, fmt::to_string(size)),
           .input = *input,
           .output = *output,
-          .size = op.integer(i + 4),
+          .size = size,
           .comes_distributed = op.boolean(i + 5),
           .goes_distributed = op.boolean(i + 6)};
 }
@@ -280,7 +281,7 @@ Work ScatterWork(const OpView& op) { return {.alu = work::Elements(op.self())}; 
 // self, ranks, rank, layout, desired, arrives, comes_distributed, goes_distributed
 std::vector<Tensor> ToDistributed(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsCaller python(d);
-  const Group group = GroupOf(op, 1);
+  const Group group = GroupOf(op, 1, shape::Text(op.self()));
   const std::optional<Placement> layout = PlacementNamed(op.text(3));
   const std::optional<Placement> desired = PlacementNamed(op.text(4));
   const std::optional<Placement> arrives = PlacementNamed(op.text(5));
