@@ -152,8 +152,13 @@ class Sharing {
 
   // --- Layers ------------------------------------------------------------------------------------
 
+  // Whether the plan is transformers' own, which one word says.
+  bool IsAuto() const {
+    return plan_.size() == 1 && plan_[0].pattern == "auto" && plan_[0].style.empty();
+  }
+
   Status FindLayers() {
-    const bool is_auto = plan_.size() == 1 && plan_[0].pattern == "auto" && plan_[0].style.empty();
+    const bool is_auto = IsAuto();
     if (is_auto) {
       SY_ASSIGN_OR_RETURN(plan_, PlanOfTransformers(program_));
     }
@@ -295,21 +300,40 @@ class Sharing {
     return argument;
   }
 
-  Result<Node> Shared(Node node, SharedLayer& layer) {
+  bool IsInPlace(const LayerStyle& style) const {
+    return in_place_ && !style.without_gradients.empty();
+  }
+
+  // Of a Linear or an Embedding, as they have weights.
+  bool HasMatrix(const Node& node, const SharedLayer& layer) const {
+    const Argument weight = Named(node, "weight");
+    return weight.kind == ArgKind::kValue && weight.value == layer.weight &&
+           program_.sizes(layer.weight).size() == 2 &&
+           (layer.bias == kNoId || program_.sizes(layer.bias).size() == 1);
+  }
+
+  Result<const LayerStyle*> StyleOf(const Node& node, const SharedLayer& layer) const {
     const auto is_asked = [&](const LayerStyle& style) {
       return style.name == layer.style.name && style.op == program_.op_name(node.op);
     };
     const auto style = std::ranges::find_if(ops::LayerStyles(), is_asked);
-    const bool fits =
-        style != ops::LayerStyles().end() && Named(node, "weight").kind == ArgKind::kValue &&
-        Named(node, "weight").value == layer.weight && program_.sizes(layer.weight).size() == 2 &&
-        (layer.bias == kNoId || program_.sizes(layer.bias).size() == 1);
-    if (!fits) {
+    if (style == ops::LayerStyles().end() || !HasMatrix(node, layer)) {
       return Unexpected(
           NotModelled(fmt::format("{} takes the weight of \"{}\", which as {} is not modelled",
                                   Where(node), Path(layer), layer.style.text),
                       "Modelled are colwise and rowwise of a Linear and an Embedding."));
     }
+    if (IsInPlace(*style) && layer.style.input != style->takes) {
+      return Unexpected(
+          NotModelled(fmt::format("\"{}\" as {} in a pass without gradients is not modelled",
+                                  Path(layer), layer.style.text),
+                      "Weigh a step, with --train, or leave it out of a plan of your own."));
+    }
+    return &*style;
+  }
+
+  Result<Node> Shared(Node node, SharedLayer& layer) {
+    SY_ASSIGN_OR_RETURN(const LayerStyle* const style, StyleOf(node, layer));
     SY_RETURN_IF_ERROR(CheckInput(node, *style, layer));
     const std::int64_t size =
         program_.sizes(layer.weight)[static_cast<std::size_t>(style->weight_dim)];
@@ -334,14 +358,7 @@ class Sharing {
     } else if (held.is_distributed) {
       for (const ValueId id : program_.results(node)) values_.Set(id, held);
     }
-    const bool in_place = in_place_ && !style->without_gradients.empty();
-    if (in_place && layer.style.input != style->takes) {
-      return Unexpected(NotModelled(fmt::format("\"{}\" as {} in a pass without gradients is not "
-                                                "modelled",
-                                                Path(layer), layer.style.text),
-                                    "Weigh a step, with --train, or leave it out of a plan of "
-                                    "your own."));
-    }
+    const bool in_place = IsInPlace(*style);
     if (in_place) args.resize(style->arguments.size() + 1);
     node.op = program_.AddOpName(in_place ? style->without_gradients : style->replacement);
     node.arguments = program_.AddArguments(args);
