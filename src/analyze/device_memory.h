@@ -16,7 +16,9 @@ namespace steelyard {
 struct DeviceMemoryReport {
   ReservedUse use;
   std::optional<StepCourse> course = {};  // where it was asked for
-  std::int64_t total = 0;                 // bytes of the device that programs may take
+  // The device has no room for the whole model that an engine would share.
+  bool made_in_parts = false;
+  std::int64_t total = 0;  // bytes of the device that programs may take
   // What the process takes besides what is reserved; the sum of both is what NVML tells.
   Interval overhead;
   Interval process() const { return {use.reserved + overhead.low, use.reserved + overhead.high}; }

@@ -44,7 +44,7 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   auto made =
       std::make_unique<ZeroOptimizer>(d, ZeroOptions{.stage = static_cast<int>(op.integer(2)),
                                                      .ranks = RanksOf(op, 3),
-                                                     .rank = op.integer(4),
+                                                     .rank = RankOf(op, 4, RanksOf(op, 3)),
                                                      .first_step = op.boolean(5),
                                                      .micro_steps = op.integer(6),
                                                      .bucket = op.integer(7),

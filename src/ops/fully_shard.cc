@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -182,7 +183,11 @@ void GatheredAllocations(const OpView&, Allocations& memory) {
   memory.Output(0, Allocations::kCaller);
 }
 void UseStream(const OpView& op, Allocations& memory) {
-  memory.UseStream(static_cast<std::uint8_t>(op.integer(0)));
+  const std::int64_t stream = op.integer(0);
+  if (stream < 0 || stream > std::numeric_limits<std::uint8_t>::max()) {
+    Refuse(fmt::format("a device has no stream {}", stream));
+  }
+  memory.UseStream(static_cast<std::uint8_t>(stream));
 }
 void Renew(const OpView&, Allocations& memory) { memory.RenewStorage(0, Allocations::kCaller); }
 void Release(const OpView&, Allocations& memory) { memory.ReleaseStorage(0, Allocations::kCaller); }

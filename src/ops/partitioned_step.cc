@@ -45,7 +45,7 @@ std::size_t ModuleOf(std::int64_t module) {
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
   if (op.integer(7) == 0) Refuse("DeepSpeed takes no reduce_bucket_size of 0");
   const PartitionOptions options{.ranks = RanksOf(op, 3),
-                                 .rank = op.integer(4),
+                                 .rank = RankOf(op, 4, RanksOf(op, 3)),
                                  .first_step = op.boolean(5),
                                  .bucket = op.integer(7),
                                  .contiguous = op.boolean(8),

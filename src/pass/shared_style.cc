@@ -76,7 +76,9 @@ std::optional<Placement> PlacementOf(std::string_view text) {
   for (const std::string_view begin : {"Shard(dim=", "Shard("}) {
     if (!text.starts_with(begin) || !text.ends_with(')')) continue;
     const std::string_view dim = text.substr(begin.size(), text.size() - begin.size() - 1);
-    return ops::PlacementNamed(fmt::format("S({})", dim));
+    const std::optional<Placement> placement = ops::PlacementNamed(fmt::format("S({})", dim));
+    // Which of the others a negative one is, the tensor would say.
+    return placement && placement->dim >= -1 ? placement : std::nullopt;
   }
   return std::nullopt;
 }

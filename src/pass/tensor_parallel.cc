@@ -91,6 +91,12 @@ Error NotModelled(std::string message, std::string hint) {
   return Unsupported(std::move(message), std::string(kFlag), std::move(hint));
 }
 
+// Whether a module or a parameter of the program is meant.
+bool Names(const Program& program, const std::string& pattern) {
+  return ModulesMatching(program, {&pattern, 1}, kFlag).has_value() ||
+         std::ranges::count(ParametersMatching(program, pattern), true) > 0;
+}
+
 Result<std::vector<LayerPlan>> PlanOfTransformers(const Program& program) {
   const StringId class_name = program.modules.empty() ? kNoString : program.modules[0].class_name;
   const std::string_view name = class_name == kNoString ? "" : program.text(class_name);
@@ -105,7 +111,9 @@ Result<std::vector<LayerPlan>> PlanOfTransformers(const Program& program) {
     const std::string_view entry = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
     const std::size_t equals = entry.find('=');
-    plan.push_back({std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))});
+    LayerPlan layer{std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))};
+    if (!Names(program, layer.pattern)) continue;  // a plan is of several sorts of layers
+    plan.push_back(std::move(layer));
     if (ReadSharedStyle(plan.back().style)) continue;
     return Unexpected(
         NotModelled(fmt::format("transformers shares \"{}\" as {}, which is not modelled",
@@ -158,16 +166,16 @@ class Sharing {
   }
 
   Status FindLayers() {
-    const bool is_auto = IsAuto();
-    if (is_auto) {
+    is_auto_ = IsAuto();
+    if (is_auto_) {
       SY_ASSIGN_OR_RETURN(plan_, PlanOfTransformers(program_));
     }
-    in_place_ = is_auto && !trains_;
+    in_place_ = is_auto_ && !trains_;
     std::vector<bool> taken(program_.modules.size(), false);
     for (const LayerPlan& entry : plan_) {
       SY_ASSIGN_OR_RETURN(const SharedStyle style, ReadSharedStyle(entry.style));
       const Result<std::vector<bool>> named = ModulesMatching(program_, {&entry.pattern, 1}, kFlag);
-      if (!named && is_auto) continue;  // a plan is of several sorts of layers
+      if (!named && is_auto_) continue;  // a plan is of several sorts of layers
       if (!named) return Unexpected(named.error());
       for (ModuleId m = 0; m < named->size(); ++m) {
         if (!(*named)[m] || taken[m]) continue;
@@ -178,6 +186,10 @@ class Sharing {
         const bool is_around = style.is_sequence() || style.prepares();
         SY_RETURN_IF_ERROR(is_around ? FindSpan(layer) : FindParameters(layer));
       }
+    }
+    if (layers_.empty()) {
+      return Unexpected(UsageError("the plan shares no layer of the model", std::string(kFlag),
+                                   "Name some as colwise or rowwise: '*.up=colwise'."));
     }
     for (SharedLayer& layer : layers_) {
       if (layer.weight != kNoId) of_weight_.emplace(layer.weight, &layer);
@@ -381,7 +393,9 @@ class Sharing {
       return Unexpected(
           InvalidInput(fmt::format("{} processes cannot share {} columns of \"{}\" evenly",
                                    group_.ranks, size, name),
-                       std::string(kFlag), "PyTorch refuses it, too."));
+                       std::string(kFlag),
+                       is_auto_ ? "Write a plan without that layer: --tp-plan '*.up=colwise,...'."
+                                : "PyTorch refuses it, too."));
     }
     if (PartOf(size) == 0) {
       return Unexpected(NotModelled(
@@ -455,6 +469,7 @@ class Sharing {
   ops::Group group_;
   std::vector<LayerPlan> plan_;
   bool trains_;
+  bool is_auto_ = false;   // the plan is transformers' own
   bool in_place_ = false;  // layers sum as transformers' do without gradients
   const Target& target_;
   std::deque<SharedLayer> layers_;

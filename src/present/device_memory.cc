@@ -68,6 +68,12 @@ Sentence Verdict(const Findings& findings) {
 void AppendDeviceMemory(const Findings& findings, report::Document* document) {
   document->body.emplace_back(report::Paragraph{Numbers(findings), 1});
   document->body.emplace_back(report::Paragraph{Verdict(findings), 1});
+  if (findings.device->made_in_parts) {
+    document->body.emplace_back(report::Paragraph{
+        {"The whole model has no room there: it is taken to be made in parts (deepspeed.zero.Init, "
+         "transformers' from_pretrained under stage 3)"},
+        1});
+  }
 }
 
 void AddDeviceMemoryData(const Findings& findings, report::Data* data) {

@@ -167,10 +167,11 @@ Course After(const EarlierRun& making, Course course) {
 // The same, unless the device has no room for the making of a whole model. Then the model was made
 // in parts, which has left what the other way leaves; where even that is too much, nothing.
 ReservedUse RunAfter(const EarlierRun& making, Course* course, const AllocatorSettings& settings,
-                     const DeviceMemory& device) {
+                     const DeviceMemory& device, bool* made_in_parts) {
   Course longer = After(making, *course);
   ReservedUse use = RunSteps(longer.residents, longer.steps, settings, device);
-  if (!use.out_of_memory || use.step > 0) {
+  *made_in_parts = use.out_of_memory && use.step == 0;
+  if (!*made_in_parts) {
     *course = std::move(longer);
     return use;
   }
@@ -192,8 +193,9 @@ DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& ker
   }
   const DeviceMemory device(target.memory, report.overhead.high);
   Course course = CourseOf(kernels, timeline, options, earlier.first_step);
-  report.use = earlier.making ? RunAfter(*earlier.making, &course, settings, device)
-                              : RunSteps(course.residents, course.steps, settings, device);
+  report.use = earlier.making
+                   ? RunAfter(*earlier.making, &course, settings, device, &report.made_in_parts)
+                   : RunSteps(course.residents, course.steps, settings, device);
   if (report.use.out_of_memory) {
     // What it would take, had the device enough.
     ReservedUse use = RunSteps(course.residents, course.steps, settings, DeviceMemory::Unlimited());

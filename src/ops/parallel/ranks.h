@@ -19,4 +19,12 @@ inline std::int64_t RanksOf(const OpView& op, int argument) {
   return ranks;
 }
 
+// Which of them this process is.
+inline std::int64_t RankOf(const OpView& op, int argument, std::int64_t ranks) {
+  const std::int64_t rank = op.integer(argument);
+  if (rank < 0 || rank >= ranks)
+    Refuse(fmt::format("{} processes have no process {}", ranks, rank));
+  return rank;
+}
+
 }  // namespace steelyard::ops
