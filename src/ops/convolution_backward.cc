@@ -6,7 +6,7 @@
 
 #include "ops/gradients/convolution_backward.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -354,7 +354,9 @@ class Sharing {
     layer.runs = true;
     const ops::Placement& output = layer.style.output;
     const Argument input = Named(node, style->input);
+    constexpr std::size_t kOfSharing = 7;
     std::vector<Argument> args;
+    args.reserve(style->arguments.size() + kOfSharing);
     for (const std::string_view name : style->arguments) args.push_back(Named(node, name));
     args.push_back(Argument::OfInt(group_.ranks));
     args.push_back(Argument::OfInt(group_.rank));

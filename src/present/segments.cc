@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -122,7 +123,7 @@ report::Table SegmentTable(const Findings& findings, bool all) {
     largest = std::max(largest, segments[i].largest_free);
   }
   report::Row row;
-  row.cells.emplace_back(Counted(segments.size() - shown, "other"));
+  row.cells.emplace_back(Counted(std::ssize(segments) - static_cast<std::int64_t>(shown), "other"));
   for (const std::int64_t bytes : {size, free, largest}) {
     row.cells.emplace_back(In(Unit::kBytes, bytes, findings.memory_claim()));
   }
@@ -176,7 +177,7 @@ void AppendSegments(const Findings& findings, bool all, report::Document* docume
       "Segments",
       {"where they are fullest: ",
        {In(Unit::kBytes, levels.reserved, findings.memory_claim()), report::Style::kStrong},
-       fmt::format(" in {}, of which ", Counted(course.segments.size(), "segment")),
+       fmt::format(" in {}, of which ", Counted(std::ssize(course.segments), "segment")),
        In(Unit::kBytes, levels.allocated, findings.memory_claim()),
        " are allocated, ",
        In(Unit::kBytes, levels.inactive, findings.memory_claim()),

@@ -10,7 +10,6 @@
 #include "import/pt2/frame_walk.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -298,6 +297,14 @@ void FrameWalk::Depart(const Function& function, std::span<const ValueId> values
   if (!departure.values.empty()) departures_.push_back(std::move(departure));
 }
 
+// Whether the node, or one after it, uses it; and what is given and not used goes by itself, if it
+// is given at all. What a module keeps never does.
+bool FrameWalk::GoesByItself(ValueId id, std::uint32_t node,
+                             std::span<const std::uint32_t> makers) const {
+  if (program_.values[id].role == Role::kCache) return false;
+  return last_uses_[id] > node || makers[id] == node;
+}
+
 std::vector<FrameWalk::Departure> FrameWalk::LetGo(const ModuleFacts& module,
                                                    const ValuesByName& by_name) const {
   const std::vector<Node>& nodes = graph_.nodes;
@@ -312,11 +319,8 @@ std::vector<FrameWalk::Departure> FrameWalk::LetGo(const ModuleFacts& module,
     if (each.node >= nodes.size()) continue;
     for (const std::string& name : each.values) {
       const ValueId found = by_name.Find(name);
-      if (found == kNoId) continue;
+      if (found == kNoId || GoesByItself(TensorOf(found), each.node, makers)) continue;
       const ValueId id = TensorOf(found);
-      // What is given and not used goes by itself, if it is given at all.
-      const bool used = last_uses_[id] > each.node || makers[id] == each.node;
-      if (used && program_.values[id].role != Role::kCache) continue;
       // Who held it has called both what made it and what ran last.
       const CallId maker = makers[id] == kNoId ? kNoId : nodes[makers[id]].call;
       const CallId call = CallAround(program_, maker, nodes[each.node].call);

@@ -108,6 +108,7 @@ class FrameWalk {
   bool CallsModule(const Function& function) const;
   std::vector<ValueId> ResultsOf(const Function& function, std::size_t names) const;
   void Depart(const Function& function, std::span<const ValueId> values);
+  bool GoesByItself(ValueId id, std::uint32_t node, std::span<const std::uint32_t> makers) const;
   std::vector<Departure> LetGo(const ModuleFacts& module, const ValuesByName& by_name) const;
 
   const Program& program_;

@@ -5,7 +5,7 @@
 
 #include "ops/cuda/sort.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
