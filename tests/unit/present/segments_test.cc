@@ -97,7 +97,9 @@ TEST(Segments, TheTablesHaveBlocksAndChanges) {
   }
   for (const report::DataView row : At(data, "levels")) {
     ++changes;
-    if (changes == 2) EXPECT_EQ(row.Find("after_event")->AsInt(), 1);
+    if (changes == 2) {
+      EXPECT_EQ(row.Find("after_event")->AsInt(), 1);
+    }
   }
   EXPECT_EQ(rows, 3);
   EXPECT_EQ(changes, 2);  // the first event has changed nothing
