@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "frames.h"
 #include "ir/text_reader.h"
@@ -23,6 +26,19 @@ Program Parsed(std::string_view text) {
   return program ? *std::move(program) : Program();
 }
 
+// Lines speak of the texts that they were read from.
+class Traces {
+ public:
+  std::uint32_t Add(std::string trace) {
+    return lines_.Read(texts_.emplace_back(std::move(trace)));
+  }
+  const FrameLines& lines() const { return lines_; }
+
+ private:
+  std::deque<std::string> texts_;
+  FrameLines lines_;
+};
+
 ValueId MadeBy(const Program& program, std::size_t node) {
   return program.results(program.main().nodes[node])[0];
 }
@@ -31,14 +47,14 @@ TEST(FrameWalk, AFunctionThatReturnsLetsGoOfItsNames) {
   const Program program = Parsed(
       "input %x: f32[8]\n%a = aten::relu(%x)\n%b = aten::neg(%a)\n%c = aten::exp(%b)\n"
       "%d = aten::relu(%c)\nreturn %d\n");
-  FrameLines lines;
-  FrameWalk walk(program, program.main(), lines);
+  Traces traces;
+  FrameWalk walk(program, program.main(), traces.lines());
   const std::string caller = Frame(9, "y = helper(x)");
-  walk.Visit(0, lines.Read(caller + Frame(1, "h = relu(x)", "helper")));
-  walk.Visit(1, lines.Read(caller + Frame(2, "g = neg(h)", "helper")));
-  walk.Visit(2, lines.Read(caller + Frame(3, "return exp(g)", "helper")));
+  walk.Visit(0, traces.Add(caller + Frame(1, "h = relu(x)", "helper")));
+  walk.Visit(1, traces.Add(caller + Frame(2, "g = neg(h)", "helper")));
+  walk.Visit(2, traces.Add(caller + Frame(3, "return exp(g)", "helper")));
   EXPECT_THAT(walk.departures(), IsEmpty());
-  walk.Visit(3, lines.Read(Frame(10, "return relu(y)")));
+  walk.Visit(3, traces.Add(Frame(10, "return relu(y)")));
   walk.End();
   ASSERT_THAT(walk.departures(), SizeIs(1));
   EXPECT_EQ(walk.departures()[0].node, 2u);
@@ -50,12 +66,12 @@ TEST(FrameWalk, ACastThatDidNothingIsTakenForItsOperand) {
   const Program program = Parsed(
       "input %x: f32[8]\n%a = aten::relu(%x)\n%c = aten::to.dtype(%a, f32)\n"
       "%s = aten::neg(%c)\n%d = aten::exp(%c)\nreturn %d, %s\n");
-  FrameLines lines;
-  FrameWalk walk(program, program.main(), lines);
-  walk.Visit(0, lines.Read(Frame(1, "h = relu(x)")));
-  walk.Visit(1, lines.Read(Frame(2, "s = neg(h.to(float))")));
-  walk.Visit(2, lines.Read(Frame(2, "s = neg(h.to(float))")));
-  walk.Visit(3, lines.Read(Frame(3, "return exp(h), s")));
+  Traces traces;
+  FrameWalk walk(program, program.main(), traces.lines());
+  walk.Visit(0, traces.Add(Frame(1, "h = relu(x)")));
+  walk.Visit(1, traces.Add(Frame(2, "s = neg(h.to(float))")));
+  walk.Visit(2, traces.Add(Frame(2, "s = neg(h.to(float))")));
+  walk.Visit(3, traces.Add(Frame(3, "return exp(h), s")));
   walk.End();
   ASSERT_THAT(walk.mistaken(), SizeIs(1));
   EXPECT_EQ(walk.mistaken()[0].node, 2u);

@@ -46,11 +46,12 @@ TEST(TimelineAllocator, FreesWhatItAdopted) {
   EXPECT_EQ(use.bound, use.reserved);
 }
 
-TEST(TimelineAllocator, AnEventOfNoBytesGivesFreeSegmentsBack) {
+TEST(TimelineAllocator, FreeSegmentsGoBackWhereTheTimelineSaysSo) {
   CachingAllocator device({}, DeviceMemory(80 * kGiB));
   Timeline timeline;
   timeline.blocks = {{.bytes = 30 * kMiB}, {.bytes = 100}};
-  timeline.events = {{30 * kMiB, 0}, {100, 1}, {-30 * kMiB, 0}, {.bytes = 0}};
+  timeline.events = {{30 * kMiB, 0}, {100, 1}, {-30 * kMiB, 0}};
+  timeline.emptied = {3};  // behind the last one
   TimelineAllocator allocator(&device);
   EXPECT_EQ(Replay(timeline, allocator).reserved, (30 + 2) * kMiB);
   EXPECT_EQ(allocator.now().reserved, 2 * kMiB);
