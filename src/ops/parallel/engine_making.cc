@@ -21,6 +21,11 @@ Tensor Empty(Dispatcher& d, std::int64_t elements, DType dtype) {
   return d.Call("aten::empty.memory_format", Dims{elements}, dtype);
 }
 
+void KeepAs(Dispatcher& d, Role role, Tensor made) {
+  d.SetRole(made, role);
+  d.Keep(std::move(made));
+}
+
 void LetGo(Dispatcher& d, const Tensor& parameter) {
   d.Call("steelyard::release_storage", parameter);
 }
@@ -40,7 +45,7 @@ void PutSideBySide(Dispatcher& d, const std::vector<Tensor>& parameters, std::in
   const DType dtype = parameters[0].dtype();
   {
     const Tensor padding = missing == 0 ? Tensor() : Empty(d, missing, dtype);
-    d.Keep(Empty(d, padded, dtype));
+    KeepAs(d, Role::kParameter, Empty(d, padded, dtype));
   }
   for (const Tensor& parameter : parameters) LetGo(d, parameter);
 }
@@ -56,7 +61,7 @@ void MakeEngine(Dispatcher& d, const ParameterGroups& groups, std::int64_t ranks
     PutSideBySide(d, parameters, partition * ranks);
     const DType dtype = parameters[0].dtype();
     const Tensor clone = dtype == DType::kFloat32 ? Tensor() : Empty(d, partition, dtype);
-    d.Keep(Empty(d, partition, DType::kFloat32));
+    KeepAs(d, Role::kOptimizerState, Empty(d, partition, DType::kFloat32));
   }
   Tensors gradients;  // initialize_optimizer_states
   for (const std::int64_t partition : partitions) {
@@ -88,9 +93,9 @@ class PartitionedMaking {
       }
     }
     d_.CallWith("steelyard::empty_cache", {});
-    d_.Keep(Empty(d_, stepped_, groups[0][0].dtype()));
+    KeepAs(d_, Role::kParameter, Empty(d_, stepped_, groups[0][0].dtype()));
     for (auto& [id, part] : parts_) {
-      if (part.defined()) d_.Keep(std::move(part));  // of what is frozen
+      if (part.defined()) KeepAs(d_, Role::kParameter, std::move(part));  // of what is frozen
     }
   }
 
@@ -106,15 +111,15 @@ class PartitionedMaking {
         if (parameters[0].dtype() != DType::kFloat32) {
           converted = Empty(d_, elements, DType::kFloat32);
         }
-        d_.Keep(Empty(d_, elements, DType::kFloat32));
+        KeepAs(d_, Role::kOptimizerState, Empty(d_, elements, DType::kFloat32));
       }
     }
     const Tensor gradient = Empty(d_, most, DType::kFloat32);
   }
 
   void MakeBuffers(std::int64_t bucket, bool contiguous, DType dtype) {
-    if (contiguous) d_.Keep(Empty(d_, bucket, dtype));
-    d_.Keep(Empty(d_, stepped_, dtype));
+    if (contiguous) KeepAs(d_, Role::kGradient, Empty(d_, bucket, dtype));
+    KeepAs(d_, Role::kGradient, Empty(d_, stepped_, dtype));
   }
 
   // create_reduce_and_remove_grad_hooks: each is gathered, for its hook to be found
@@ -142,7 +147,7 @@ void MakePartitionedEngine(Dispatcher& d, const std::vector<Tensor>& model,
                            const ParameterGroups& groups, const MakingOptions& options) {
   PartitionedMaking making(d, options.ranks);
   for (const Tensor& parameter : model) making.Partition(parameter);
-  d.Keep(Empty(d, 1, DType::kBool));  // inf_or_nan_tracker
+  KeepAs(d, Role::kOptimizerState, Empty(d, 1, DType::kBool));  // inf_or_nan_tracker
   making.Defragment(groups);
   making.MakeMasters(groups);
   making.MakeBuffers(options.bucket, options.contiguous, groups[0][0].dtype());
