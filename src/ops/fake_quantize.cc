@@ -81,6 +81,11 @@ void LearntBackwardShape(const OpView& op, Outputs& out) {
   }
   shape::Like(op.tensor(1), DType::kFloat32, out);
   const std::int64_t count = kOfEachChannel ? op.self().size(op.dim(4, op.self().rank())) : 1;
+  for (const int i : {2, 3}) {
+    if (!kOfEachChannel) break;
+    shape::RequireRank("scales and zero points", op.tensor(i), 1);
+    shape::RequireEqual("scales and channels", op.tensor(i).size(0), count);
+  }
   for (int i = 0; i < 2; ++i) out.Add(DType::kFloat32, Dims{count});
 }
 
