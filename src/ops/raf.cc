@@ -194,7 +194,9 @@ void ConvolutionShape(const OpView& op, Outputs& out) {
   shape::RequireRank("the weight", w, 4);
   shape::RequireEqual("channels", x.size(1), w.size(1));
   const std::int64_t stride = op.integer(2), padding = op.integer(3);
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
   if (stride < 1) Refuse("a stride is positive");
+  if (padding < 0 || padding > kMost) Refuse("a padding of more, or less, than an image can have");
   Dims sizes{x.size(0), w.size(0)};
   for (const int dim : {2, 3}) {
     sizes.push_back((x.size(dim) + 2 * padding - w.size(dim)) / stride + 1);

@@ -33,6 +33,9 @@ AllocatorSettings AllocatorSettingsOfTorch(int major, int minor) {
 }
 
 std::int64_t RoundedSize(const AllocatorSettings& settings, std::int64_t bytes) {
+  // No device has as much, and what is larger cannot be rounded.
+  constexpr std::int64_t kMost = std::int64_t{1} << 61;
+  bytes = std::min(bytes, kMost);
   if (bytes < kBlockQuantum) return kBlockQuantum;
   const std::int64_t divisions = DivisionsAt(settings, bytes);
   if (divisions <= 1 || bytes <= kBlockQuantum * divisions) return RoundUp(bytes, kBlockQuantum);
