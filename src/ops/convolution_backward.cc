@@ -6,9 +6,6 @@
 
 #include "ops/gradients/convolution_backward.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -87,19 +84,25 @@ bool UsesChannelsLast(const OpView& op) {
 // oneDNN gives the bias's gradient only with the weight's.
 bool WantsProduct(const OpView& op) { return Wants(op, kWeight) || Wants(op, kBias); }
 
+// (grad_output, input, weight, stride, padding, dilation, groups, output_mask)
+Geometry OneDnnGeometry(const OpView& op) {
+  const int n = SpatialRank(Weight(op));
+  return {.stride = window::PerDimension("stride", op.ints(3), n),
+          .padding = window::PerDimension("padding", op.ints(4), n),
+          .dilation = window::PerDimension("dilation", op.ints(5), n),
+          .groups = op.integer(6)};
+}
+
 template <Way kWay>
 void OneDnnShape(const OpView& op, Outputs& out) {
+  // A transposed convolution goes from the result of one to its image.
+  const bool forth = kWay == Way::kForth;
+  const Geometry geometry = OneDnnGeometry(op);
+  convolution::RequireGradient(op.tensor(forth ? 0 : 1), op.tensor(forth ? 1 : 0), Weight(op),
+                               geometry);
   const bool last = UsesChannelsLast(op);
-  const std::int64_t groups = op.integer(6);
-  if (groups < 1) Refuse(fmt::format("no convolution has {} groups", groups));
-  for (const int steps : {3, 5}) {  // stride, dilation
-    const Dims given = op.ints(steps);
-    if (std::ranges::any_of(given, [](std::int64_t step) { return step < 1; })) {
-      Refuse("no convolution has steps of none");
-    }
-  }
   AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), WantsProduct(op),
-               BiasSize(op, kWay, groups), out);
+               BiasSize(op, kWay, geometry.groups), out);
 }
 
 template <Way kWay>
@@ -139,16 +142,6 @@ Work GradientsWork(const OpView& op) {
 }
 
 // --- steelyard::onednn_convolution_backward ------------------------------------------------------
-
-// (grad_output, input, weight, stride, padding, dilation, groups, output_mask)
-
-Geometry OneDnnGeometry(const OpView& op) {
-  const int n = SpatialRank(Weight(op));
-  return {.stride = window::PerDimension("stride", op.ints(3), n),
-          .padding = window::PerDimension("padding", op.ints(4), n),
-          .dilation = window::PerDimension("dilation", op.ints(5), n),
-          .groups = op.integer(6)};
-}
 
 onednn::Convolution OneDnnProblem(const OpView& op, const Geometry& g) {
   return {.source = Input(op).sizes(),

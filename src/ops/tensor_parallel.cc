@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/backward.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
@@ -32,12 +33,6 @@
 
 namespace steelyard::ops {
 namespace {
-
-std::int64_t ProductOf(std::span<const std::int64_t> sizes) {
-  std::int64_t product = 1;
-  for (const std::int64_t size : sizes) product *= size;
-  return product;
-}
 
 // What a layer is told besides its tensors: who shares it, how what comes and what goes lies, and
 // how large the whole is along what its parameter is shared by.
@@ -211,7 +206,7 @@ std::vector<Tensor> LinearPart(Dispatcher& d, const OpView& op) {
     Refuse("a rowwise layer with a bias of a tensor that is not contiguous is not modelled");
   }
   Dims sizes(input.sizes().first(static_cast<std::size_t>(input.rank() - 1)));
-  const Dims rows{ProductOf(sizes), input.size(-1)};
+  const Dims rows{NumElements(sizes).value_or(0), input.size(-1)};
   const Tensor result = product(d.Call("aten::reshape", input, rows));
   sizes.push_back(result.size(1));
   return {d.Call("aten::_unsafe_view", result, sizes)};
